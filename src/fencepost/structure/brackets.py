@@ -1,0 +1,191 @@
+"""Penn brackets as text: from one string to labelled spans, and back.
+
+A bracket that holds one word and nothing else is that word's tag, `(NN cat)`. Any other is a span.
+Words are separated by ASCII blanks only, so a word may hold a no-break space.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from fencepost.errors import DataError
+from fencepost.structure.span import Span, spans_of
+
+Escapes = Literal["round", "penn", "none"]
+
+NO_TAG = "XX"  # written where a tag has to stand and none is known
+
+_ITEM = re.compile(
+    r"""
+      \( \s*+ ([^\s()]++) \s++ ([^\s()]++) \s*+ \)   # (tag word)
+    | \( \s*+ ([^\s()]*+)                            # an opening bracket and its label, if any
+    | (\))                                           # a closing bracket
+    | ([^\s()]++)                                    # a word without a tag
+    """,
+    re.ASCII | re.VERBOSE,
+)
+_ROUND = {"(": "-LRB-", ")": "-RRB-"}
+_PENN = {"-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", r"\/": "/", r"\*": "*"}
+_NOT_A_NAME = re.compile(r"[\s()]", re.ASCII)
+_MAX_INDENT = 100  # levels; deeper ones would make the text grow with the square of the depth
+
+
+class Bracketing(NamedTuple):
+    """What one bracketed string says: words, a tag for each, spans from the root down."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    spans: tuple[Span, ...]
+
+
+def read_brackets(text: str, *, escapes: Escapes = "round") -> Iterator[Bracketing]:
+    """The bracketings in a text, one after the other.
+
+    >>> next(read_brackets("(S (NP (PRP It)) (VP (VBD slept)))")).spans
+    (Span(start=0, end=2, label='S'), Span(start=0, end=1, label='NP'), \
+Span(start=1, end=2, label='VP'))
+    """
+    escaped = escapes != "none" and ("RB-" in text or escapes == "penn")
+    words: list[str] = []
+    tags: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    labels: list[str] = []
+    holders: list[int] = []  # the brackets that are open
+    for tag, word, label, closing, bare in _ITEM.findall(text):
+        if word:
+            words.append(word)
+            tags.append(tag)
+        elif closing:
+            if not holders:
+                raise _explain(text)
+            index = holders.pop()
+            ends[index] = len(words)
+            if starts[index] == ends[index]:
+                raise _explain(text)
+        elif bare:
+            if not holders:
+                raise _explain(text)
+            words.append(bare)
+            tags.append("")
+            continue
+        else:
+            holders.append(len(labels))
+            labels.append(label)
+            starts.append(len(words))
+            ends.append(0)
+            continue
+        if not holders:
+            if escaped:
+                words = [unescape(word, escapes) for word in words]
+            yield Bracketing(
+                tuple(words), tuple(tags), spans_of(zip(starts, ends, labels, strict=True))
+            )
+            words, tags, starts, ends, labels = [], [], [], [], []
+    if holders:
+        raise _explain(text)
+
+
+def _explain(text: str) -> DataError:
+    """What is wrong with a text that could not be read, with the line it is on."""
+    opened: list[tuple[int, str, int]] = []  # (position, label, words before it)
+    words = 0
+    for item in _ITEM.finditer(text):
+        _, word, label, closing, bare = item.groups()
+        line = 1 + text.count("\n", 0, item.start())
+        if closing and not opened:
+            return DataError("this bracket closes nothing", line=line)
+        if bare and not opened:
+            return DataError(f"{bare!r} stands outside of any bracket", line=line)
+        if closing:
+            _, name, before = opened.pop()
+            if before == words:
+                return DataError(f"the bracket {name!r} holds no word", kind="empty", line=line)
+        elif word or bare:
+            words += 1
+        else:
+            opened.append((item.start(), label, words))
+    line = 1 + text.count("\n", 0, opened[0][0])
+    return DataError("this bracket is never closed", line=line)
+
+
+def unescape(word: str, escapes: Escapes) -> str:
+    """A word as it stood in the text.
+
+    >>> unescape("-LRB-", "round"), unescape("1\\\\/2", "penn"), unescape("-LSB-", "round")
+    ('(', '1/2', '-LSB-')
+    """
+    if escapes == "none":
+        return word
+    word = word.replace("-LRB-", "(").replace("-RRB-", ")")
+    if escapes == "penn":
+        for written, meant in _PENN.items():
+            word = word.replace(written, meant)
+    return word
+
+
+def escape(word: str) -> str:
+    """A word as it is written in brackets: only round brackets are escaped."""
+    if "(" in word or ")" in word:
+        for meant, written in _ROUND.items():
+            word = word.replace(meant, written)
+    if _NOT_A_NAME.search(word):
+        raise DataError(f"{word!r} holds a blank, so brackets cannot say it")
+    return word
+
+
+def write_brackets(
+    words: Sequence[str],
+    tags: Sequence[str] | None,
+    spans: Sequence[Span],
+    *,
+    indent: int | None = None,
+) -> str:
+    """One bracketed string; with `indent`, a line for each child of a span that holds spans.
+
+    >>> write_brackets(["It", "slept"], ["PRP", "VBD"], [Span(0, 2, "S"), Span(1, 2, "VP")])
+    '(S (PRP It) (VP (VBD slept)))'
+    """
+    first, last = (spans[0].start, spans[0].end) if spans else (0, len(words))
+    parts: list[str] = []
+    holders: list[
+        tuple[int, bool]
+    ] = []  # of each open bracket: its end, and whether it holds spans
+    coming = 0  # the next span to open
+    for index in range(first, last):
+        alone = not spans
+        while coming < len(spans) and spans[coming].start == index:
+            _, end, label = spans[coming]
+            coming += 1
+            parts += (_gap(holders, indent), "(", _name(label or ""))
+            holders.append((end, coming < len(spans) and spans[coming].start < end))
+            alone = end == index + 1
+        tag = NO_TAG if tags is None else tags[index]
+        # A lone word in a bracket reads as that bracket's word and tag, so it needs a tag here.
+        tag = tag or (NO_TAG if alone else "")
+        word = escape(words[index])
+        parts += (_gap(holders, indent), f"({_name(tag)} {word})" if tag else word)
+        while holders and holders[-1][0] == index + 1:
+            holders.pop()
+            parts.append(")")
+    return "".join(parts)
+
+
+def _gap(holders: list[tuple[int, bool]], indent: int | None) -> str:
+    if not holders:
+        return ""
+    if indent is None or not holders[-1][1]:
+        return " "
+    return "\n" + " " * (indent * min(len(holders), _MAX_INDENT))
+
+
+@lru_cache(maxsize=4096)
+def _name(label: str) -> str:
+    if _NOT_A_NAME.search(label):
+        raise DataError(
+            f"the label {label!r} holds a blank or a bracket, so brackets cannot say it"
+        )
+    return label

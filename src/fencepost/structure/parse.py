@@ -1,0 +1,70 @@
+"""A parse: one sentence with the layers of annotation it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fencepost.errors import CrossingSpansError, DataError
+from fencepost.structure.sentence import Sentence
+from fencepost.structure.span import Span, first_crossing, in_order
+from fencepost.structure.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """A sentence and what is said of it: a tree, nested entities, both or neither.
+
+    A layer that is None is not annotated; empty entities mean that there are none.
+
+    >>> Parse(Sentence(("Bank", "of", "Oslo")), entities=(Span(2, 3, "GPE"), Span(0, 3, "ORG")))\
+.entities
+    (Span(start=0, end=3, label='ORG'), Span(start=2, end=3, label='GPE'))
+    """
+
+    sentence: Sentence
+    tree: Tree | None = None
+    entities: tuple[Span, ...] | None = None  # sorted: from left to right, holders first
+    dropped: tuple[Span, ...] = ()  # crossing entities left out on reading; they count as gold
+
+    def __post_init__(self) -> None:
+        tree = self.tree
+        if tree is not None:
+            if tree.sentence is not self.sentence and tree.sentence != self.sentence:
+                raise DataError("the tree stands over another sentence")
+            if (tree.start, tree.end) != (0, len(self.sentence)):
+                raise DataError(f"the root of the tree leaves words out: {tree.spans[0]}")
+        if self.entities is not None:
+            object.__setattr__(self, "entities", in_order(self.entities))
+            self._check_entities(self.entities)
+
+    def _check_entities(self, entities: tuple[Span, ...]) -> None:
+        for span in entities:
+            check_range(span, len(self.sentence))
+        crossing = first_crossing(entities)
+        if crossing:
+            raise CrossingSpansError(
+                f"{crossing[0]} and {crossing[1]} cross; nested entities need spans that nest "
+                'or do not touch.\n  Pass on_crossing="drop-sentence" or "drop-span" '
+                "(--on-crossing) to leave them out."
+            )
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the sentence."""
+        return self.sentence.words
+
+    @property
+    def tags(self) -> tuple[str, ...] | None:
+        """The part-of-speech tags of the words, if there are any."""
+        return self.sentence.tags
+
+    @property
+    def id(self) -> str | None:
+        """The name of the sentence, if it has one."""
+        return self.sentence.id
+
+
+def check_range(span: Span, n: int) -> None:
+    """Refuse a span that does not lie within `n` words."""
+    if not 0 <= span.start < span.end <= n:
+        raise DataError(f"{span} is not a span of a sentence of {n} words", kind="out of range")

@@ -1,0 +1,86 @@
+"""A sentence: its words, and where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fencepost.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words, with what else is known of them.
+
+    >>> Sentence.from_whitespace(["The", "cat", "."], [" ", "", ""]).text
+    'The cat.'
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] | None = None  # one a word; an empty one marks a word without a tag
+    text: str | None = None  # the text that the offsets slice
+    offsets: tuple[tuple[int, int], ...] | None = None
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.words, str):
+            raise TypeError(f"words are a sequence of strings, not one string: {self.words!r}")
+        object.__setattr__(self, "words", tuple(self.words))
+        if not all(self.words):
+            raise DataError(f"word {self.words.index('')} is empty", kind="empty")
+        if self.tags is not None:
+            object.__setattr__(self, "tags", tuple(self.tags))
+            if len(self.tags) != len(self.words):
+                raise DataError(f"{len(self.tags)} tags for {len(self.words)} words")
+        if self.offsets is not None:
+            object.__setattr__(self, "offsets", tuple(tuple(pair) for pair in self.offsets))
+            self._check_offsets(self.offsets)
+
+    def _check_offsets(self, offsets: tuple[tuple[int, int], ...]) -> None:
+        if self.text is None:
+            raise DataError("offsets need the text that they slice")
+        if len(offsets) != len(self.words):
+            raise DataError(f"{len(offsets)} offsets for {len(self.words)} words")
+        last = 0
+        for start, end in offsets:
+            if not last <= start < end <= len(self.text):
+                raise DataError(
+                    f"the offsets ({start}, {end}) do not follow {last} "
+                    f"within a text of {len(self.text)} characters",
+                    kind="out of range",
+                )
+            last = end
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def whitespace(self) -> tuple[str, ...] | None:
+        """What stands after each word in the text; None without offsets."""
+        if self.offsets is None or self.text is None:
+            return None
+        ends = [end for _, end in self.offsets]
+        following = [start for start, _ in self.offsets[1:]] + [len(self.text)]
+        return tuple(self.text[end:start] for end, start in zip(ends, following, strict=True))
+
+    @classmethod
+    def from_whitespace(
+        cls,
+        words: Iterable[str],
+        whitespace: Iterable[str],
+        *,
+        tags: Iterable[str] | None = None,
+        id: str | None = None,
+    ) -> Sentence:
+        """A sentence whose text is its words, each followed by its whitespace."""
+        words = tuple(words)
+        pieces: list[str] = []
+        offsets: list[tuple[int, int]] = []
+        position = 0
+        for word, space in zip(words, whitespace, strict=True):
+            offsets.append((position, position + len(word)))
+            position += len(word) + len(space)
+            pieces += (word, space)
+        return cls(
+            words, None if tags is None else tuple(tags), "".join(pieces), tuple(offsets), id
+        )

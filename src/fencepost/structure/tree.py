@@ -1,0 +1,193 @@
+"""Constituency trees, kept flat: a sentence and its labelled spans from the root down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from fencepost.errors import DataError
+from fencepost.structure.brackets import NO_TAG, Escapes, read_brackets, write_brackets
+from fencepost.structure.sentence import Sentence
+from fencepost.structure.span import Span
+
+if TYPE_CHECKING:
+    import nltk
+
+
+class Leaf(NamedTuple):
+    """One word of a tree, between the boundaries `start` and `start + 1`."""
+
+    start: int
+    word: str
+    tag: str
+
+    @property
+    def end(self) -> int:
+        """The boundary behind the word."""
+        return self.start + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A tree of any number of children a node, over (a part of) a sentence.
+
+    It is stored as its spans in pre-order, the root first, so that nothing about it is recursive:
+    neither equality nor hashing nor writing minds how deep it is. A unary chain is several
+    spans over the same words, outermost first.
+
+    >>> tree = Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat)))")
+    >>> tree.label, tree.start, tree.end, tree.words
+    ('S', 0, 3, ('The', 'cat', 'sat'))
+    >>> [child.label for child in tree.children]
+    ['NP', 'VP']
+    >>> print(tree.children[0])
+    (NP (DT The) (NN cat))
+    """
+
+    sentence: Sentence
+    spans: tuple[Span, ...]
+
+    def __post_init__(self) -> None:
+        if not self.spans and len(self.sentence) != 1:
+            raise DataError(f"a tree over {len(self.sentence)} words needs a root")
+        holders = [len(self.sentence)]  # where the spans end that hold the next one
+        last = 0
+        for start, end, label in self.spans:
+            while holders[-1] <= start and len(holders) > 1:
+                holders.pop()
+            if not last <= start < end <= holders[-1] or label is None:
+                raise DataError(f"{Span(start, end, label)} is out of place in this tree")
+            holders.append(end)
+            last = start
+        if self.spans and last >= self.spans[0].end:
+            raise DataError(f"{self.spans[-1]} is outside of the root {self.spans[0]}")
+
+    @classmethod
+    def from_brackets(cls, text: str, *, escapes: Escapes = "round") -> Tree:
+        """The one tree that is written in `text`."""
+        found = list(read_brackets(text, escapes=escapes))
+        if len(found) != 1:
+            raise DataError(f"one tree was expected, and {len(found)} were found")
+        words, tags, spans = found[0]
+        return cls(Sentence(words, tags), spans)
+
+    @property
+    def start(self) -> int:
+        """The boundary before the first word."""
+        return self.spans[0].start if self.spans else 0
+
+    @property
+    def end(self) -> int:
+        """The boundary behind the last word."""
+        return self.spans[0].end if self.spans else len(self.sentence)
+
+    @property
+    def label(self) -> str:
+        """The label of the root; of a tree that is only a word, its tag."""
+        if self.spans:
+            return self.spans[0].label or ""
+        return self.tags[0]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words below this node."""
+        return self.sentence.words[self.start : self.end]
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the words below this node, `XX` where the sentence has none."""
+        if self.sentence.tags is None:
+            return (NO_TAG,) * (self.end - self.start)
+        return self.sentence.tags[self.start : self.end]
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """The words below this node with their tags and boundaries."""
+        return tuple(map(Leaf, range(self.start, self.end), self.words, self.tags))
+
+    @property
+    def children(self) -> tuple[Tree | Leaf, ...]:
+        """What stands directly below the root: trees, and words that no smaller span holds."""
+        leaves, first = self.leaves, self.start
+        found: list[Tree | Leaf] = []
+        position, index = first, 1
+        while index < len(self.spans):
+            start, end, _ = self.spans[index]
+            found += leaves[position - first : start - first]
+            behind = index + 1
+            while behind < len(self.spans) and self.spans[behind].start < end:
+                behind += 1
+            found.append(Tree(self.sentence, self.spans[index:behind]))
+            position, index = end, behind
+        found += leaves[position - first :]
+        return tuple(found)
+
+    def __iter__(self) -> Iterator[Tree]:
+        """This tree and every tree below it, from the root down and from left to right."""
+        behind = _ends_of_subtrees(self.spans)
+        for index, end in enumerate(behind):
+            yield Tree(self.sentence, self.spans[index:end])
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def __str__(self) -> str:
+        return write_brackets(self.sentence.words, self.sentence.tags, self.spans)
+
+    def pretty(self, *, indent: int = 2) -> str:
+        """Brackets over several lines, indented by depth."""
+        return write_brackets(self.sentence.words, self.sentence.tags, self.spans, indent=indent)
+
+    def to_nltk(self) -> nltk.Tree:
+        """The same tree as `nltk` has it, with a node of one word for each tag."""
+        from nltk import Tree as NltkTree
+
+        root = NltkTree("", [])
+        holders = [(root, len(self.sentence))]
+        coming = 0
+        for start, word, tag in self.leaves:
+            while coming < len(self.spans) and self.spans[coming].start == start:
+                node = NltkTree(self.spans[coming].label, [])
+                holders[-1][0].append(node)
+                holders.append((node, self.spans[coming].end))
+                coming += 1
+            holders[-1][0].append(NltkTree(tag, [word]) if tag else word)
+            while len(holders) > 1 and holders[-1][1] == start + 1:
+                holders.pop()
+        return root[0]
+
+    @classmethod
+    def from_nltk(cls, tree: nltk.Tree) -> Tree:
+        """A tree from one of `nltk`'s; a node over one string is that word and its tag."""
+        words: list[str] = []
+        tags: list[str] = []
+        spans: list[Span] = []
+        waiting: list[tuple[nltk.Tree | str, int | None]] = [(tree, None)]
+        while waiting:
+            node, opened = waiting.pop()
+            if opened is not None:  # all of its children have been read
+                start, _, label = spans[opened]
+                spans[opened] = Span(start, len(words), label)
+            elif isinstance(node, str):
+                words.append(node)
+                tags.append("")
+            elif len(node) == 1 and isinstance(node[0], str):
+                words.append(node[0])
+                tags.append(node.label())
+            else:
+                waiting.append((node, len(spans)))
+                spans.append(Span(len(words), len(words), node.label()))
+                waiting += ((child, None) for child in reversed(node))
+        return cls(Sentence(tuple(words), tuple(tags)), tuple(spans))
+
+
+def _ends_of_subtrees(spans: tuple[Span, ...]) -> list[int]:
+    """For each span in pre-order, where the run of those that it holds ends."""
+    ends = [len(spans)] * len(spans)
+    holders: list[int] = []
+    for index, span in enumerate(spans):
+        while holders and spans[holders[-1]].end <= span.start:
+            ends[holders.pop()] = index
+        holders.append(index)
+    return ends

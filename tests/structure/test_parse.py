@@ -1,0 +1,38 @@
+import pytest
+
+from fencepost.errors import CrossingSpansError, DataError
+from fencepost.structure import Parse, Sentence, Span, Tree
+
+ABC = Sentence(("a", "b", "c"), ("A", "B", "C"), id="abc")
+
+
+def test_entities_are_sorted_holders_first() -> None:
+    parse = Parse(ABC, entities=(Span(1, 2, "Y"), Span(0, 2, "X"), Span(1, 2, "V")))
+    assert parse.entities == (Span(0, 2, "X"), Span(1, 2, "V"), Span(1, 2, "Y"))
+
+
+def test_a_parse_tells_what_its_sentence_knows() -> None:
+    parse = Parse(ABC)
+    assert (parse.words, parse.tags, parse.id) == (("a", "b", "c"), ("A", "B", "C"), "abc")
+    assert (parse.tree, parse.entities) == (None, None)
+
+
+def test_crossing_entities_are_refused_with_what_would_help() -> None:
+    with pytest.raises(CrossingSpansError, match=r"\(0, 2\) X and \(1, 3\) Y cross.*\n.*drop-span"):
+        Parse(ABC, entities=(Span(1, 3, "Y"), Span(0, 2, "X")))
+
+
+@pytest.mark.parametrize("place", [(0, 4), (-1, 1), (1, 1), (2, 1)])
+def test_entities_outside_of_the_sentence_are_refused(place: tuple[int, int]) -> None:
+    with pytest.raises(DataError, match="3 words") as raised:
+        Parse(ABC, entities=(Span(*place, "X"),))
+    assert raised.value.kind == "out of range"
+
+
+def test_the_tree_has_to_stand_over_the_whole_sentence() -> None:
+    same = Sentence(("a", "b", "c"), ("A", "B", "C"), id="abc")
+    assert Parse(ABC, Tree(same, (Span(0, 3, "S"),))).tree
+    with pytest.raises(DataError, match="another sentence"):
+        Parse(ABC, Tree(Sentence(("a", "b", "d")), (Span(0, 3, "S"),)))
+    with pytest.raises(DataError, match="leaves words out"):
+        Parse(ABC, Tree(ABC, (Span(0, 2, "S"),)))
