@@ -1,0 +1,14 @@
+"""The pointing system: configurations, the oracle and its inverse. No network, no files."""
+
+from fencepost.transition.canonical import CanonicalConfiguration
+from fencepost.transition.configuration import Configuration
+from fencepost.transition.oracle import Pointing, fill_gaps, pointings, replay
+
+__all__ = [
+    "CanonicalConfiguration",
+    "Configuration",
+    "Pointing",
+    "fill_gaps",
+    "pointings",
+    "replay",
+]
