@@ -1,0 +1,79 @@
+r"""Several labels on the same words, joined into one and taken apart again without loss.
+
+Labels are joined with `+`, outermost first (section 2.1: `S+VP`). A `+` or a backslash inside a label is
+escaped with a backslash, so that `split` always undoes `join`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from fencepost.structure import Span
+from fencepost.structure.span import by_place, spans_of
+
+NO_LABELS = r"\0"  # the join of no label at all, which is not the join of one empty label
+
+_SPECIAL = re.compile(r"[+\\]")
+
+
+def join(labels: Iterable[str]) -> str:
+    r"""One label that stands for several.
+
+    >>> join(["S", "VP"]), join(["C++"])
+    ('S+VP', 'C\\+\\+')
+    """
+    return _join(tuple(labels))
+
+
+@lru_cache(maxsize=4096)
+def _join(labels: tuple[str, ...]) -> str:
+    if not labels:
+        return NO_LABELS
+    return "+".join(_SPECIAL.sub(r"\\\g<0>", label) for label in labels)
+
+
+@lru_cache(maxsize=4096)
+def split(label: str) -> tuple[str, ...]:
+    r"""The labels that one stands for.
+
+    >>> split("S+VP"), split("C\\+\\+")
+    (('S', 'VP'), ('C++',))
+    """
+    if label == NO_LABELS:
+        return ()
+    labels = [""]
+    characters = iter(label)
+    for character in characters:
+        if character == "+":
+            labels.append("")
+        else:
+            labels[-1] += next(characters, "") if character == "\\" else character
+    return tuple(labels)
+
+
+def join_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """One span for each run of spans over the same words, with their labels joined."""
+    rows: list[tuple[int, int, str | None]] = []
+    run: list[str] = []
+    last = (-1, -1)
+    for start, end, label in spans:
+        if (start, end) != last and run:
+            rows.append((*last, join(run)))
+            run = []
+        last = start, end
+        run.append(label or "")
+    if run:
+        rows.append((*last, join(run)))
+    return spans_of(rows)
+
+
+def split_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """The spans from which these were joined, holders first; fillers are left out."""
+    return spans_of(
+        (start, end, label)
+        for start, end, joined in by_place(spans)
+        if joined is not None
+        for label in split(joined)
+    )
