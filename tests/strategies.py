@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import strategies as st
 
 from fencepost.structure import Parse, Sentence, Span, Tree
@@ -12,6 +14,7 @@ from fencepost.structure.span import by_place
 NAME_CHARACTERS = "AbZ0+\\|-=#,.'\"$_/é語\u00a0\u2028"
 LABELS = st.sampled_from(["S", "NP", "VP", "S+X", "A\\", "NP-SBJ", "-LRB-", "語", ","])
 NAMES = st.text(NAME_CHARACTERS, min_size=1, max_size=5)
+ANY_LABEL = NAMES | st.just("")
 WORDS = st.text(NAME_CHARACTERS + "()", min_size=1, max_size=5).filter(
     # In brackets these stand for a round bracket.
     lambda word: "-LRB-" not in word and "-RRB-" not in word
@@ -31,7 +34,7 @@ def places(draw: st.DrawFn, n: int) -> list[tuple[int, int]]:
             cuts = draw(st.sets(st.integers(start + 1, end - 1), max_size=3))
             borders = [start, *sorted(cuts), end]
             if len(borders) > 2:
-                stretches += zip(borders, borders[1:], strict=False)
+                stretches += pairwise(borders)
     return found
 
 
@@ -60,7 +63,7 @@ def sentences(draw: st.DrawFn, words: st.SearchStrategy[str] = WORDS) -> Sentenc
 
 
 @st.composite
-def trees(draw: st.DrawFn, labels: st.SearchStrategy[str] = NAMES | st.just("")) -> Tree:
+def trees(draw: st.DrawFn, labels: st.SearchStrategy[str] = ANY_LABEL) -> Tree:
     """A tree over tagged words."""
     words = draw(st.lists(WORDS, min_size=1, max_size=8))
     tags = draw(st.lists(NAMES, min_size=len(words), max_size=len(words)))

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -53,7 +54,7 @@ def test_filled_spans_are_segmented_by_their_children(gold: list[Span]) -> None:
             borders = sorted(children)
             assert borders[0].start == holder.start
             assert borders[-1].end == holder.end
-            assert all(a.end == b.start for a, b in zip(borders, borders[1:], strict=False))
+            assert all(a.end == b.start for a, b in pairwise(borders))
         elif holder not in gold:
             assert holder.label is None
 

@@ -113,9 +113,9 @@ def _explain(text: str) -> DataError:
 
 
 def unescape(word: str, escapes: Escapes) -> str:
-    """A word as it stood in the text.
+    r"""A word as it stood in the text.
 
-    >>> unescape("-LRB-", "round"), unescape("1\\\\/2", "penn"), unescape("-LSB-", "round")
+    >>> unescape("-LRB-", "round"), unescape(r"1\/2", "penn"), unescape("-LSB-", "round")
     ('(', '1/2', '-LSB-')
     """
     if escapes == "none":

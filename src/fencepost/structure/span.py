@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 def spans_of(rows: Iterable[tuple[int, int, str | None]]) -> tuple[Span, ...]:
     """A span for each row of start, end and label: for many at a time."""
-    # Span(...) runs Python code for each one; tuple.__new__ does not, and takes a third of the time.
+    # Span(...) runs Python code for each; tuple.__new__ does not, and takes a third of the time.
     return tuple(map(partial(tuple.__new__, Span), rows))
 
 

@@ -1,7 +1,7 @@
 r"""Several labels on the same words, joined into one and taken apart again without loss.
 
-Labels are joined with `+`, outermost first (section 2.1: `S+VP`). A `+` or a backslash inside a label is
-escaped with a backslash, so that `split` always undoes `join`.
+Labels are joined with `+`, outermost first (section 2.1: `S+VP`). A `+` or a backslash inside a
+label is escaped with a backslash, so that `split` always undoes `join`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Decoding with exactly one way to each parse, so that steps' probabilities multiply to its own.
 
-A free walk can reach one tree by several ways: two neighbouring fillers as siblings, say, say no more
-than one. Four rules leave one way to each, and never a dead end:
+A free walk can reach one tree by several ways: two fillers side by side below one span, for
+example, mean the same as one. Four rules leave one way to each tree, and never a dead end:
 
 1. a merge has no two neighbouring fillers among its direct children;
 2. a bottom-most span that ends at `n` is no filler if its left neighbour on the stack is one;
