@@ -1,0 +1,57 @@
+# Everything runs in .venv inside this folder, which the first command makes.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
+PLAIN := src/fencepost/errors.py,src/fencepost/structure/*,src/fencepost/transition/*,src/fencepost/tasks/*,src/fencepost/formats/*,src/fencepost/scoring/*
+
+export OMP_WAIT_POLICY := PASSIVE
+
+.PHONY: demo test check format bench docs clean
+
+demo: .venv/.installed  ## read a small treebank, show how its trees are made, and score a prediction
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+test: .venv/.dev check-code  ## all that CI runs: checks, all tests, coverage, the docs, the wheel
+	rm -f .coverage .coverage.*
+	$(BIN)/mkdocs build --strict --quiet
+	sh tests/wheel.sh
+	$(BIN)/python -m pytest -q -n 2 --cov --cov-report=
+	$(BIN)/coverage report --include='$(PLAIN)' --fail-under=100 --skip-covered --show-missing
+	$(BIN)/coverage report --fail-under=90 --skip-covered --show-missing
+	@echo "all checks and tests passed"
+
+check: .venv/.dev check-code  ## the quick part, to be run all day
+	$(BIN)/python -m pytest -q -n 2 -m 'not slow'
+
+.PHONY: check-code
+check-code: .venv/.dev
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/mypy
+	$(BIN)/lint-imports --quiet 2>/dev/null || $(BIN)/lint-imports
+
+format: .venv/.dev  ## lay the code out
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: .venv/.dev  ## how fast, as ratios within this run
+	$(BIN)/python bench/core.py
+
+docs: .venv/.dev  ## build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf .venv site dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) hatchling editables
+	$(PIP) --no-build-isolation --editable .
+	@touch $@
+
+.venv/.dev: .venv/.installed
+	$(PIP) --no-build-isolation --editable '.[dev]'
+	@touch $@
