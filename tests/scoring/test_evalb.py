@@ -85,9 +85,7 @@ def test_the_second_summary_is_over_short_sentences() -> None:
 def test_the_limit_of_errors_is_passed_by_two() -> None:
     gold, predicted = "(S (A a))\n" * 20, "(S (A b))\n" * 20
 
-    printed = evalb(
-        map(side_of_line, gold.splitlines()), map(side_of_line, predicted.splitlines())
-    )
+    printed = evalb(map(side_of_line, gold.splitlines()), map(side_of_line, predicted.splitlines()))
     seen: list[bool] = []
     with pytest.raises(TooManyErrors):
         seen.extend(is_message for _, is_message in printed)

@@ -33,6 +33,8 @@ class Parse:
                 raise DataError("the tree stands over another sentence")
             if (tree.start, tree.end) != (0, len(self.sentence)):
                 raise DataError(f"the root of the tree leaves words out: {tree.spans[0]}")
+        for span in self.dropped:
+            check_range(span, len(self.sentence))
         if self.entities is not None:
             object.__setattr__(self, "entities", in_order(self.entities))
             self._check_entities(self.entities)
