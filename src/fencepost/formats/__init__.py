@@ -1,0 +1,17 @@
+"""Files to parses and parses to files, one module a format.
+
+settings.py   what may be chosen            files.py     lines, gzip, encodings, whole outputs
+attempt.py    one sentence of a file        registry.py  the list of formats
+reading.py    which files; the loop         writing.py   whole or not at all
+ptb.py        Penn brackets                 cleaning.py  traces, function tags, features
+data.py       three-line entities           jsonl.py     JSON lines
+conll.py      columns                       schemes.py   BIO and its like
+brat.py       text with stand-off entities  standoff.py  characters to words and sentences
+docbin.py     spaCy's binary documents      corpora/     original distributions
+"""
+
+from fencepost.formats.reading import Reading, read
+from fencepost.formats.settings import ReadSettings, WriteSettings
+from fencepost.formats.writing import write
+
+__all__ = ["ReadSettings", "Reading", "WriteSettings", "read", "write"]

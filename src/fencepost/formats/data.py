@@ -1,0 +1,81 @@
+"""Nested entities in three lines a sentence: words / `start,end LABEL|start,end LABEL` / empty."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from fencepost.errors import DataError
+from fencepost.formats.attempt import Attempt, parse_with_entities
+from fencepost.formats.files import Source
+from fencepost.formats.settings import ReadSettings, WriteSettings
+from fencepost.structure import Parse, Sentence, Span
+
+_ENTITY = re.compile(r"(\d+),(\d+) (.+)", re.DOTALL)
+
+
+def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+    """The sentences of a file, still to be read."""
+    held: list[str] = []
+    first = 1
+    number = 0
+    for number, line in enumerate(source.lines(), 1):
+        held.append(line)
+        if len(held) == 3:
+            yield Attempt(first, partial(_read, held, first, settings))
+            held, first = [], number + 1
+    while held and not held[-1]:
+        held.pop()
+    if held:  # the last sentence may go without its empty lines
+        held += [""] * (3 - len(held))
+        yield Attempt(first, partial(_read, held, first, settings))
+
+
+def _read(lines: list[str], first: int, settings: ReadSettings) -> Iterator[Parse]:
+    words, entities, empty = lines
+    if empty:
+        raise DataError(
+            "the third line of a sentence has to be empty: words / entities / empty line",
+            line=first + 2,
+        )
+    if not words:
+        raise DataError("this sentence has no words", kind="empty")
+    try:
+        sentence = Sentence(tuple(words.split(" ")))
+    except DataError as error:
+        raise DataError("two blanks stand between words, where one is right") from error
+    try:
+        spans = [_entity(text) for text in entities.split("|")] if entities else []
+        yield parse_with_entities(sentence, spans, on_crossing=settings.on_crossing)
+    except DataError as error:
+        raise error.at("", first + 1) from None
+
+
+def _entity(text: str) -> Span:
+    match = _ENTITY.fullmatch(text)
+    if not match:
+        raise DataError(f"{text!r} is no entity; `start,end LABEL` is right, as in `0,2 PER`")
+    start, end, label = match.groups()
+    return Span(int(start), int(end), label)
+
+
+def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
+    """The text of a file, three lines a sentence."""
+    for parse in parses:
+        entities = entities_of(parse)
+        for word in parse.words:
+            if " " in word or "\n" in word:
+                raise DataError(f"the word {word!r} holds a blank, which this format cannot say")
+        for span in entities:
+            if any(mark in (span.label or "") for mark in "|\n"):
+                raise DataError(f"the label {span.label!r} cannot be said in this format")
+        row = "|".join(f"{start},{end} {label}" for start, end, label in entities)
+        yield f"{' '.join(parse.words)}\n{row}\n\n"
+
+
+def entities_of(parse: Parse) -> tuple[Span, ...]:
+    """The entities of a parse that has to have them."""
+    if parse.entities is None:
+        raise DataError("this sentence has no entities annotated, not even none", kind="layer")
+    return parse.entities

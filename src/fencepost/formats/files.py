@@ -1,0 +1,166 @@
+"""Files in and out: lines with their numbers, gzip, encodings; output whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from fencepost.errors import DataError
+
+STANDARD = "-"  # standard input or output, where a path is expected
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_ONE_BYTE_NEWLINES = ("utf-8", "utf_8", "ascii", "latin", "iso", "gb", "big5", "cp", "euc", "shift")
+
+
+class Source:
+    """A file that is read, with how far it has been read.
+
+    Args:
+        path: the file, or `-` for standard input. gzip is recognised by its first bytes.
+        encoding: of its text.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, encoding: str = "utf-8") -> None:
+        self.name = "<stdin>" if str(path) == STANDARD else str(path)
+        self.path = path
+        self.encoding = encoding
+        self.bytes_read = 0
+        self.line = 0  # the line that was read last
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """The bytes of the file, unpacked."""
+        if str(self.path) == STANDARD:
+            raw: BinaryIO = sys.stdin.buffer
+        else:
+            try:
+                raw = open(self.path, "rb")  # noqa: SIM115  (closed below)
+            except OSError as error:
+                raise DataError(f"cannot be read: {error.strerror}", path=self.name) from error
+        try:
+            counted = io.BufferedReader(_Counted(raw, self), 1 << 16)
+            packed = counted.peek(2)[:2] == _GZIP_MAGIC
+            yield cast("BinaryIO", gzip.GzipFile(fileobj=counted)) if packed else counted
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(f"the gzip data is damaged: {error}", path=self.name) from error
+        finally:
+            if str(self.path) != STANDARD:
+                raw.close()
+
+    def lines(self) -> Iterator[str]:
+        """The lines of the file without their ends; `line` tells the number of the last one."""
+        self.line = 0
+        with self.open() as file:
+            for raw in self._raw_lines(file):
+                self.line += 1
+                try:
+                    text = raw.decode(self.encoding)
+                except UnicodeDecodeError as error:
+                    raise self._undecodable(error, self.line) from error
+                yield text.rstrip("\r\n")
+
+    def _raw_lines(self, file: IO[bytes]) -> Iterator[bytes]:
+        name = self.encoding.lower()
+        if not name.startswith(_ONE_BYTE_NEWLINES):
+            # In UTF-16 and its like a line's end is not one byte: read it as text first.
+            try:
+                for text in io.TextIOWrapper(file, self.encoding, newline="\n"):
+                    yield text.encode(self.encoding)
+            except UnicodeDecodeError as error:
+                raise self._undecodable(error, self.line + 1) from error
+            return
+        for number, line in enumerate(file):
+            if number == 0 and line.startswith(b"\xef\xbb\xbf"):
+                line = line[3:]
+            yield line
+
+    def _undecodable(self, error: UnicodeDecodeError, line: int) -> DataError:
+        return DataError(
+            f"not {self.encoding}: byte 0x{error.object[error.start]:02x} at column "
+            f"{error.start + 1}; pass the right encoding (--encoding)",
+            line=line,
+            path=self.name,
+        )
+
+
+class _Counted(io.RawIOBase):
+    """A binary file that tells its source how much was read."""
+
+    def __init__(self, raw: BinaryIO, source: Source) -> None:
+        self._raw, self._source = raw, source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        try:
+            data = self._raw.read(len(buffer))
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror}", path=self._source.name) from error
+        buffer[: len(data)] = data
+        self._source.bytes_read += len(data)
+        return len(data)
+
+
+@contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary file to write to, which appears at `path` only when all has been written.
+
+    A name that ends in `.gz` is packed. `-` is standard output. Devices and pipes are written to
+    directly, since nothing can be moved onto them.
+    """
+    if str(path) == STANDARD:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(os.path.realpath(path))
+    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+        with _errors_named(path), open(target, "wb") as file:
+            yield file
+        return
+    with _errors_named(path):
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with _errors_named(path), os.fdopen(handle, "wb") as file:
+            if target.suffix == ".gz":
+                # Without a name and a time inside, the same data gives the same file.
+                with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+                    yield cast("BinaryIO", packed)
+            else:
+                yield file
+            file.flush()
+            os.fsync(file.fileno())
+        with _errors_named(path):
+            os.chmod(temporary, _mode_for(target))
+            os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _mode_for(target: Path) -> int:
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+@contextmanager
+def _errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path=str(path)) from error

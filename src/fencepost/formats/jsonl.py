@@ -1,0 +1,219 @@
+"""JSON lines: one object a sentence, with any of its layers.
+
+Keys: `id`, `words` (`tokens` is understood too), `tags`, `tree` (brackets, or [start, end, label]
+from the root down), `entities` ([start, end, label]), `text`, `offsets` ([start, end] of each
+word). With `words`, entities count words. With only `text`, they count characters; the words are
+then the slices that `offsets` gives, or what blanks separate. `dropped` is there only if entities
+were left out because they cross others: they still count as gold.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from fencepost.errors import DataError
+from fencepost.formats.attempt import Attempt, parse_with_entities
+from fencepost.formats.files import Source
+from fencepost.formats.settings import ReadSettings, WriteSettings
+from fencepost.structure import Parse, Sentence, Span, Tree
+from fencepost.structure.brackets import NO_TAG
+from fencepost.structure.span import spans_of
+
+_CONTEXT = 20  # characters shown on each side of a misaligned offset
+
+
+def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+    """The sentences of a file, still to be read."""
+    for number, line in enumerate(source.lines(), 1):
+        if line.strip():
+            yield Attempt(number, partial(_read_line, line, settings))
+
+
+def _read_line(line: str, settings: ReadSettings) -> Iterator[Parse]:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"no JSON: {error}") from error
+    yield parse_of(data, settings)
+
+
+def parse_of(data: Any, settings: ReadSettings) -> Parse:
+    """The parse that an object stands for; keys that are not ours are passed over."""
+    if not isinstance(data, dict):
+        raise DataError(f"an object is expected on each line, not {_shorten(data)}")
+    for key, (fits, wanted) in _EXPECTED.items():
+        if data.get(key) is not None and not fits(data[key]):
+            raise DataError(f"{key!r} has to be {wanted}, not {_shorten(data[key])}")
+    written = Tree.from_brackets(data["tree"]) if isinstance(data.get("tree"), str) else None
+    sentence = _sentence(data, written)
+    tree = None
+    if written is not None:
+        _check_same_words(written, sentence)
+        tree = Tree(sentence, written.spans)
+    elif data.get("tree") is not None:
+        tree = Tree(sentence, spans_of(data["tree"]))
+    if data.get("entities") is None:
+        return Parse(sentence, tree)
+    spans, dropped = spans_of(data["entities"]), spans_of(data.get("dropped") or ())
+    if data.get("words") is None and data.get("tokens") is None and data.get("text") is not None:
+        spans, dropped = _align(spans, sentence), _align(dropped, sentence)
+    return parse_with_entities(
+        sentence, spans, on_crossing=settings.on_crossing, tree=tree, dropped=dropped
+    )
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_strings(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _are_rows(value: Any, *kinds: type) -> bool:
+    # A bool is an int to Python, but no offset.
+    return isinstance(value, list) and all(
+        isinstance(row, list) and tuple(map(type, row)) == kinds for row in value
+    )
+
+
+def _are_spans(value: Any) -> bool:
+    return _are_rows(value, int, int, str)
+
+
+def _are_pairs(value: Any) -> bool:
+    return _are_rows(value, int, int)
+
+
+def _is_tree(value: Any) -> bool:
+    return _is_string(value) or _are_spans(value)
+
+
+_EXPECTED = {
+    "id": (_is_string, "a string"),
+    "words": (_are_strings, "a list of strings"),
+    "tokens": (_are_strings, "a list of strings"),
+    "tags": (_are_strings, "a list of strings"),
+    "tree": (_is_tree, "a string of brackets, or a list of [start, end, label]"),
+    "entities": (_are_spans, "a list of [start, end, label]"),
+    "dropped": (_are_spans, "a list of [start, end, label]"),
+    "text": (_is_string, "a string"),
+    "offsets": (_are_pairs, "a list of [start, end]"),
+}
+
+
+def _shorten(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _sentence(data: dict[str, Any], tree: Tree | None) -> Sentence:
+    text, offsets, words = data.get("text"), data.get("offsets"), data.get("words")
+    words = data.get("tokens") if words is None else words
+    if words is None and text is not None:
+        if offsets is None:
+            offsets = [match.span() for match in re.finditer(r"\S+", text)]
+        words = [text[start:end] for start, end in offsets]
+    elif words is None:
+        if tree is None:
+            raise DataError("a sentence needs `words`, `text` or `tree`")
+        words = tree.words
+    elif text is not None and offsets is None:
+        offsets = _find(words, text)
+    tags = data.get("tags")
+    if tags is None and tree is not None and set(tree.tags) != {NO_TAG}:
+        tags = tree.tags
+    sentence = Sentence(tuple(words), tags, text, offsets, data.get("id"))
+    if text is not None and sentence.offsets is not None:
+        for word, (start, end) in zip(sentence.words, sentence.offsets, strict=True):
+            if text[start:end] != word:
+                raise _misaligned(f"the word {word!r}", start, end, text)
+    return sentence
+
+
+def _find(words: Sequence[str], text: str) -> list[tuple[int, int]]:
+    """Where the words stand in the text, one after the other."""
+    offsets: list[tuple[int, int]] = []
+    position = 0
+    for word in words:
+        start = text.find(word, position)
+        if start < 0 or text[position:start].strip():
+            raise _misaligned(f"the word {word!r}", position, position + len(word), text)
+        position = start + len(word)
+        offsets.append((start, position))
+    return offsets
+
+
+def _check_same_words(tree: Tree, sentence: Sentence) -> None:
+    """Refuse a tree over other words, or with other tags, than the sentence has."""
+    # In brackets a word `-LRB-` and a word `(` look the same; the sentence says which it is.
+    if [_in_brackets(word) for word in tree.words] != [_in_brackets(w) for w in sentence.words]:
+        raise DataError("the tree has other words than the sentence")
+    for told, drawn in zip(sentence.tags or (), tree.tags, strict=False):
+        if told != drawn and (told, drawn) != ("", NO_TAG):
+            raise DataError(f"the tree has the tag {drawn!r} where the sentence has {told!r}")
+
+
+def _in_brackets(word: str) -> str:
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
+
+
+def _align(spans: Iterable[Span], sentence: Sentence) -> tuple[Span, ...]:
+    """Spans of words, from spans of characters."""
+    text, offsets = sentence.text or "", sentence.offsets or ()
+    starts = {start: index for index, (start, _) in enumerate(offsets)}
+    ends = {end: index + 1 for index, (_, end) in enumerate(offsets)}
+    aligned: list[Span] = []
+    for span in spans:
+        start, end, label = span
+        if not 0 <= start < end <= len(text):
+            raise DataError(
+                f"{span} is not within a text of {len(text)} characters", kind="out of range"
+            )
+        if start not in starts or end not in ends:
+            raise _misaligned(f"the entity {label}", start, end, text)
+        aligned.append(Span(starts[start], ends[end], label))
+    return tuple(aligned)
+
+
+def _misaligned(what: str, start: int, end: int, text: str) -> DataError:
+    before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
+    shown = f"{before}[{text[start:end]}]{after}"
+    return DataError(
+        f"{what} at characters {start} to {end} does not begin and end with words: {shown!r}",
+        kind="misaligned",
+    )
+
+
+def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
+    """The text of a file, one object a line."""
+    for parse in parses:
+        yield f"{json.dumps(object_of(parse), ensure_ascii=False)}\n"
+
+
+def object_of(parse: Parse) -> dict[str, Any]:
+    """The object that stands for a parse; layers that it does not have are left out."""
+    sentence = parse.sentence
+    data: dict[str, Any] = {
+        "id": sentence.id,
+        "words": sentence.words,
+        "tags": sentence.tags,
+        "tree": None if parse.tree is None else _written(parse.tree),
+        "entities": parse.entities,
+        "dropped": parse.dropped or None,
+        "text": sentence.text,
+        "offsets": sentence.offsets,
+    }
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def _written(tree: Tree) -> str | tuple[Span, ...]:
+    """A tree as brackets; as spans where a word or a label is such that brackets cannot say it."""
+    try:
+        return str(tree)
+    except DataError:
+        return tree.spans

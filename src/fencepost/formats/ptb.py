@@ -1,0 +1,91 @@
+"""Penn brackets: a tree on one line or on many; PTB's, CTB's and SPMRL's files as they come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from fencepost.errors import DataError
+from fencepost.formats.attempt import Attempt
+from fencepost.formats.cleaning import clean
+from fencepost.formats.files import Source
+from fencepost.formats.settings import ReadSettings, WriteSettings
+from fencepost.structure import Parse, Sentence, Tree
+from fencepost.structure.brackets import read_brackets
+
+_BROKEN_OFF = re.compile(r"\([^\s()]*\s*$")
+
+CTB_KINDS = ("nw", "mz", "bn", "bc", "wb", "sn", "df", "cs", "sm")  # suffixes of CTB's files
+
+
+def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+    """The trees of a file, still to be read."""
+    for line, text in chunks(source.lines()):
+        yield Attempt(line, partial(_read_chunk, text, line, settings))
+
+
+def chunks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Stretches of a file whose brackets balance, each with the number of its first line.
+
+    A bracket in the first column begins a new tree, so that a tree which is never closed takes none
+    of the following ones with it; only a tree that breaks off after its first label and goes on
+    there is taken for one without indentation. Lines of SGML between trees, as in the Chinese
+    Treebank, are passed over.
+    """
+    held: list[str] = []
+    depth = first = 0
+    for number, line in enumerate(lines, 1):
+        if held and _begins_anew(line, held):
+            yield first, "\n".join(held)
+            held, depth = [], 0
+        if not held:
+            if not line.strip() or line.startswith("<"):
+                continue
+            first = number
+        held.append(line)
+        depth += line.count("(") - line.count(")")
+        if depth <= 0:
+            yield first, "\n".join(held)
+            held, depth = [], 0
+    if held:
+        yield first, "\n".join(held)
+
+
+def _begins_anew(line: str, held: list[str]) -> bool:
+    """Whether a line cannot go on with the tree that is still open."""
+    if line.startswith("("):
+        second = held[1] if len(held) > 1 else line
+        return not (_BROKEN_OFF.search(held[0]) and second.startswith("("))
+    return line.startswith(("<S", "</S"))
+
+
+def _read_chunk(text: str, line: int, settings: ReadSettings) -> Iterator[Parse]:
+    try:
+        for words, tags, spans in read_brackets(text, escapes=settings.escapes):
+            tree = clean(Tree(Sentence(words, tags), spans), settings)
+            yield Parse(tree.sentence, tree)
+    except DataError as error:
+        error.line = line + (error.line or 1) - 1
+        raise
+
+
+def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
+    """The text of a file with one tree a line."""
+    for parse in parses:
+        yield f"{tree_of(parse)}\n"
+
+
+def pretty_pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
+    """The text of a file with indented trees and an empty line between them."""
+    gap = ""
+    for parse in parses:
+        yield f"{gap}{tree_of(parse).pretty()}\n"
+        gap = "\n"
+
+
+def tree_of(parse: Parse) -> Tree:
+    """The tree of a parse that has to have one."""
+    if parse.tree is None:
+        raise DataError("this sentence has no tree, and brackets say nothing else", kind="layer")
+    return parse.tree

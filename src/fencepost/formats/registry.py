@@ -1,0 +1,98 @@
+"""The formats by name and by suffix: the one list of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fencepost.errors import DataError
+from fencepost.formats import brat, conll, data, docbin, jsonl, ptb
+from fencepost.formats.attempt import Attempt
+from fencepost.formats.files import STANDARD, Source
+from fencepost.formats.settings import ReadSettings, WriteSettings
+from fencepost.structure import Parse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """How one format is read and written; what it cannot do is None."""
+
+    name: str
+    layers: frozenset[str]  # what it can say of a sentence besides its words
+    suffixes: tuple[str, ...] = ()
+    attempts: Callable[[Source, ReadSettings], Iterator[Attempt]] | None = None
+    pieces: Callable[[Iterable[Parse], WriteSettings], Iterator[str]] | None = None  # of text
+    save: Callable[[Iterable[Parse], Path, WriteSettings], None] | None = None  # not as one text
+
+
+_TREE, _ENTITIES = frozenset({"tree"}), frozenset({"entities"})
+
+FORMATS = {
+    format.name: format
+    for format in (
+        Format(
+            name="ptb",
+            layers=_TREE,
+            # .fid, .nw and the others are what the Chinese Treebank calls its files.
+            suffixes=(".ptb", ".mrg", ".brackets", ".fid", *(f".{kind}" for kind in ptb.CTB_KINDS)),
+            attempts=ptb.attempts,
+            pieces=ptb.pieces,
+        ),
+        Format(name="pretty", layers=_TREE, pieces=ptb.pretty_pieces),
+        Format(
+            name="data",
+            layers=_ENTITIES,
+            suffixes=(".data",),
+            attempts=data.attempts,
+            pieces=data.pieces,
+        ),
+        Format(
+            name="jsonl",
+            layers=_TREE | _ENTITIES,
+            suffixes=(".jsonl", ".ndjson"),
+            attempts=jsonl.attempts,
+            pieces=jsonl.pieces,
+        ),
+        Format(
+            name="conll",
+            layers=_ENTITIES,
+            suffixes=(".conll", ".bio", ".iob", ".tsv"),
+            attempts=conll.attempts,
+            pieces=conll.pieces,
+        ),
+        Format(
+            name="brat",
+            layers=_ENTITIES,
+            suffixes=(".ann",),
+            attempts=brat.attempts,
+            save=brat.save,
+        ),
+        Format(
+            name="spacy",
+            layers=_ENTITIES,
+            suffixes=(".spacy",),
+            attempts=docbin.attempts,
+            save=docbin.save,
+        ),
+    )
+}
+
+
+def format_of(path: str | os.PathLike[str], name: str | None = None) -> Format:
+    """The format that is named, or the one that a file's suffix tells."""
+    if name is not None:
+        if name not in FORMATS:
+            raise DataError(f"the format {name!r} is unknown; known are {', '.join(FORMATS)}")
+        return FORMATS[name]
+    suffix = Path(str(path).removesuffix(".gz")).suffix
+    for format in FORMATS.values():
+        if suffix in format.suffixes:
+            return format
+    known = ", ".join(suffix for format in FORMATS.values() for suffix in format.suffixes[:4])
+    what = "standard input or output" if str(path) == STANDARD else f"the suffix {suffix!r}"
+    raise DataError(
+        f"{what} does not tell the format (known suffixes: {known}); name it with --from or --to",
+        path="" if str(path) == STANDARD else str(path),
+    )

@@ -1,0 +1,69 @@
+"""What a person may choose about reading and writing, the same for all formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from fencepost.errors import ConfigError
+from fencepost.structure.brackets import Escapes
+
+OnCrossing = Literal["error", "drop-sentence", "drop-span"]
+WrittenScheme = Literal["bio", "iob1", "bioes"]
+Scheme = Literal["auto", "bio", "iob1", "bioes"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSettings:
+    """How files are read. Each format looks at what concerns it."""
+
+    encoding: str = "utf-8"
+    on_crossing: OnCrossing = "error"  # entities that cross, or have a gap in them
+    skip_bad: bool = False  # leave out what cannot be read, and count it
+
+    # Brackets
+    drop_traces: bool = False  # `-NONE-` and the nodes that this leaves empty
+    drop_functions: bool = False  # NP-SBJ-1 and NP=2 become NP
+    drop_features: bool = False  # NP##case=n## becomes NP, as in SPMRL's files
+    escapes: Escapes = "round"  # what is undone in words: -LRB-; "penn": also -LSB-, -LCB-, \/
+
+    # CoNLL columns
+    scheme: Scheme = "auto"
+    word_column: int | None = None  # counted from 0; None: the first that is no running number
+    tag_column: int | None = None  # None: tags are not read
+    entity_columns: tuple[int, ...] | None = None  # None: the last columns that look like a scheme
+
+    # spaCy
+    span_group: str = "sc"
+
+    def __post_init__(self) -> None:
+        _check_encoding(self.encoding)
+        _check_choice("on_crossing", self.on_crossing, OnCrossing)
+        _check_choice("escapes", self.escapes, Escapes)
+        _check_choice("scheme", self.scheme, Scheme)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteSettings:
+    """How files are written. Each format looks at what concerns it."""
+
+    encoding: str = "utf-8"
+    scheme: WrittenScheme = "bio"
+    span_group: str = "sc"
+
+    def __post_init__(self) -> None:
+        _check_encoding(self.encoding)
+        _check_choice("scheme", self.scheme, WrittenScheme)
+
+
+def _check_encoding(name: str) -> None:
+    try:
+        "".encode(name)
+    except LookupError:
+        raise ConfigError(f"the encoding {name!r} is unknown") from None
+
+
+def _check_choice(setting: str, value: str, choices: Any) -> None:
+    if value not in get_args(choices):
+        allowed = " or ".join(repr(choice) for choice in get_args(choices))
+        raise ConfigError(f"{setting} has to be {allowed}, not {value!r}")

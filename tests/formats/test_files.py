@@ -1,0 +1,172 @@
+import gzip
+import io
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fencepost.errors import DataError
+from fencepost.formats.files import Source, written_whole
+
+TEXTS = st.lists(st.text(st.characters(exclude_characters="\n\r", codec="utf-8"), max_size=8))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    with written_whole(path) as file:
+        file.write(data)
+
+
+@given(TEXTS, st.sampled_from(["utf-8", "utf-16", "gb18030"]), st.booleans())
+def test_lines_come_back_as_they_were(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], encoding: str, packed: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / ("lines.txt.gz" if packed else "lines.txt")
+    lines = [line.lstrip("\ufeff") for line in lines]
+    write_bytes(path, "".join(f"{line}\n" for line in lines).encode(encoding))
+    source = Source(path, encoding=encoding)
+    assert list(source.lines()) == lines
+    assert source.line == len(lines)
+    assert source.bytes_read == path.stat().st_size
+
+
+def test_line_ends_of_other_systems_and_a_byte_order_mark_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ntwo")
+    assert list(Source(path).lines()) == ["one", "two"]
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("a\u2028b\x0bc\x85d\n", encoding="utf-8")
+    assert list(Source(path).lines()) == ["a\u2028b\x0bc\x85d"]
+
+
+def test_gzip_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_bytes(gzip.compress(b"one\ntwo\n"))
+    assert list(Source(path).lines()) == ["one", "two"]
+
+
+def test_damaged_gzip_is_an_error_of_ours(tmp_path: Path) -> None:
+    whole = gzip.compress(os.urandom(100_000))
+    for data in (whole[:-20], whole[:500] + b"\0\0\0" + whole[503:]):
+        path = tmp_path / "x.gz"
+        path.write_bytes(data)
+        with pytest.raises(DataError, match="gzip data is damaged"):
+            list(Source(path, encoding="latin-1").lines())
+
+
+def test_wrong_bytes_are_named_with_their_place(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"fine\nna\xefve\n")
+    with pytest.raises(DataError, match=r"x:2: not utf-8: byte 0xef at column 3"):
+        list(Source(path).lines())
+    assert list(Source(path, encoding="latin-1").lines()) == ["fine", "naïve"]
+
+
+def test_wrong_bytes_of_a_wide_encoding_are_an_error_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"\xff\xfea\x00\n\x00\x00")
+    with pytest.raises(DataError, match="not utf-16"):
+        list(Source(path, encoding="utf-16").lines())
+
+
+def test_a_missing_file_and_a_folder_are_errors_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        list(Source(tmp_path / "none").lines())
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        list(Source(tmp_path).lines())
+
+
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
+    source = Source("-")
+    assert source.name == "<stdin>"
+    assert list(source.lines()) == ["a", "b"]
+    assert not sys.stdin.closed
+
+
+def test_standard_output_is_written(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    with written_whole("-") as file:
+        file.write(b"text")
+    assert capsysbinary.readouterr().out == b"text"
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("before")
+
+    def fail(error: type[BaseException]) -> None:
+        with written_whole(path) as file:
+            file.write(b"half")
+            file.flush()
+            raise error
+
+    for error in (ValueError, KeyboardInterrupt):
+        with pytest.raises(error):
+            fail(error)
+        assert path.read_text() == "before"
+        assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    write_bytes(path, b"after")
+    assert path.read_text() == "after"
+
+
+def test_a_new_file_gets_the_usual_mode_and_an_old_one_keeps_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    write_bytes(path, b"x")
+    (tmp_path / "usual").write_bytes(b"x")
+    assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode
+    path.chmod(0o600)
+    write_bytes(path, b"y")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_link_keeps_pointing_to_what_is_written(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"x")
+    link.symlink_to(target)
+    write_bytes(link, b"y")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"y"
+
+
+def test_packed_files_are_the_same_each_time(tmp_path: Path) -> None:
+    one, other = tmp_path / "a.gz", tmp_path / "b.gz"
+    write_bytes(one, b"text")
+    write_bytes(other, b"text")
+    assert one.read_bytes() == other.read_bytes()
+    assert gzip.decompress(one.read_bytes()) == b"text"
+
+
+def test_a_folder_that_is_not_there_is_an_error_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"none/out: cannot be written: No such file"):
+        write_bytes(tmp_path / "none" / "out", b"x")
+
+
+def test_devices_are_written_to_directly() -> None:
+    write_bytes(Path("/dev/null"), b"x")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_an_error_of_ours() -> None:
+    with pytest.raises(DataError, match="cannot be written: No space left"):
+        write_bytes(Path("/dev/full"), b"x")
+
+
+def test_a_closed_pipe_stays_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(BrokenPipeError), written_whole(tmp_path / "out"):
+        raise BrokenPipeError
+
+
+def test_a_disk_that_fails_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Failing()))
+    with pytest.raises(DataError, match="<stdin>: cannot be read: Input/output error"):
+        list(Source("-").lines())

@@ -1,0 +1,19 @@
+import pytest
+
+from fencepost.errors import ConfigError
+from fencepost.formats import ReadSettings, WriteSettings
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("encoding", "klingon"), ("on_crossing", "ignore"), ("escapes", "all"), ("scheme", "BIO")],
+)
+def test_a_choice_that_is_not_there_is_refused(setting: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=value):
+        ReadSettings(**{setting: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("setting", "value"), [("encoding", "klingon"), ("scheme", "auto")])
+def test_so_is_one_for_writing(setting: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=value):
+        WriteSettings(**{setting: value})  # type: ignore[arg-type]

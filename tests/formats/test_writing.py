@@ -1,0 +1,74 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fencepost.errors import ConfigError, DataError
+from fencepost.formats import read, write
+from fencepost.structure import Parse, Tree
+
+
+def parse(text: str) -> Parse:
+    tree = Tree.from_brackets(text)
+    return Parse(tree.sentence, tree)
+
+
+def test_a_failure_half_way_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    path = tmp_path / "out.ptb"
+    path.write_text("old")
+
+    def parses() -> Iterator[Parse]:
+        yield parse("(S (A a))")
+        raise ValueError
+
+    with pytest.raises(ValueError, match=r"^$"):
+        write(parses(), path)
+    assert path.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_the_encoding_can_be_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "out.ptb"
+    write([parse("(S (NN 中国))")], path, encoding="gb18030")
+    assert path.read_bytes() == "(S (NN 中国))\n".encode("gb18030")
+    with pytest.raises(DataError, match=r"out\.ptb: sentence 1: latin-1 has no '中'"):
+        write([parse("(S (NN 中国))")], path, encoding="latin-1")
+    with pytest.raises(ConfigError, match="the encoding 'klingon' is unknown"):
+        write([parse("(S (NN 中国))")], path, encoding="klingon")
+
+
+def test_a_wide_encoding_marks_its_order_once(tmp_path: Path) -> None:
+    path = tmp_path / "out.ptb"
+    write([parse("(S (A a))")] * 3, path, encoding="utf-16")
+    assert path.read_bytes() == ("(S (A a))\n" * 3).encode("utf-16")
+    assert [p.words for p in read(path, encoding="utf-16")] == [("a",)] * 3
+
+
+def test_a_file_can_be_rewritten_in_place(tmp_path: Path) -> None:
+    path = tmp_path / "x.ptb.gz"
+    write([parse("(S (NP-SBJ (A a)) (B b))")] * 3, path)
+    assert write(read(path, drop_functions=True), path) == 3
+    assert [str(p.tree) for p in read(path)] == ["(S (NP (A a)) (B b))"] * 3
+
+
+def test_errors_of_reading_keep_their_place(tmp_path: Path) -> None:
+    path = tmp_path / "x.ptb"
+    path.write_text("(S (A a))\n(S (A a)\n")
+    with pytest.raises(DataError, match=r"x\.ptb:2: this bracket is never closed"):
+        write(read(path), tmp_path / "out.ptb")
+    assert not (tmp_path / "out.ptb").exists()
+
+
+def test_an_unknown_setting_is_told() -> None:
+    with pytest.raises(ConfigError, match="colour"):
+        write([], "-", format="ptb", colour="blue")
+
+
+def test_what_is_no_single_text_cannot_go_to_standard_output() -> None:
+    with pytest.raises(DataError, match="brat cannot be written to standard output"):
+        write([], "-", format="brat")
+
+
+def test_text_goes_to_standard_output(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert write([parse("(S (A a))")], "-", format="pretty") == 1
+    assert capsysbinary.readouterr().out == b"(S (A a))\n"
