@@ -1,0 +1,231 @@
+"""CoNLL columns: one word a line with a label for each layer of entities; then an empty line.
+
+    Bank    B-ORG   O
+    of      I-ORG   O
+    Oslo    I-ORG   B-LOC
+
+Layers nest as GermEval writes them, the outermost first. Which columns and which scheme a file has
+is found by going through it once before it is read. Chunks look like entities: where a file has
+both, as CoNLL-2003 does, `entity_columns` has to tell which are meant.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from fencepost.errors import DataError
+from fencepost.formats.attempt import Attempt, parse_with_entities
+from fencepost.formats.data import entities_of
+from fencepost.formats.files import STANDARD, Source
+from fencepost.formats.schemes import evidence, label_of, labels_for, spans_in
+from fencepost.formats.settings import ReadSettings, Scheme, WriteSettings
+from fencepost.structure import Parse, Sentence, Span
+
+_COMMENT = re.compile(r"#(?:[ \t]|$)")
+_DOCUMENT = re.compile(r"-DOCSTART-(?:\s|$)")
+
+
+class _Row(NamedTuple):
+    line: int
+    columns: list[str]
+    doubtful: bool  # whether it looks like a comment, as a row of the word `#` does
+
+
+class _Layout(NamedTuple):
+    word: int
+    entities: tuple[int, ...]  # the column of each layer
+    scheme: Scheme
+
+
+def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+    """The sentences of a file, still to be read."""
+    with _readable_twice(source) as (first, second):
+        layout = _layout(first, settings)
+        for rows in _sentences(second, settings):
+            yield Attempt(rows[0].line, partial(_read, rows, layout, settings))
+
+
+@contextmanager
+def _readable_twice(source: Source) -> Iterator[tuple[Source, Source]]:
+    """Two sources of the same lines; what comes through a pipe is kept on the disk meanwhile."""
+    if str(source.path) != STANDARD and os.path.isfile(source.path):
+        yield Source(source.path, encoding=source.encoding), source
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "lines")
+        with source.open() as piped, open(path, "wb") as kept:
+            shutil.copyfileobj(piped, kept)
+        copy = Source(path, encoding=source.encoding)
+        copy.name = source.name
+        yield copy, copy
+
+
+def _sentences(source: Source, settings: ReadSettings) -> Iterator[list[_Row]]:
+    """The rows of each sentence, without comments."""
+    rows: list[_Row] = []
+    for number, line in enumerate(chain(source.lines(), [""]), 1):
+        if _DOCUMENT.match(line):
+            continue
+        if line.strip():
+            # Where there are tabs, words may hold blanks.
+            columns = line.split("\t") if "\t" in line else [c for c in line.split(" ") if c]
+            rows.append(_Row(number, columns, bool(_COMMENT.match(line))))
+            continue
+        if any(row.doubtful for row in rows):
+            rows = _without_comments(rows, (settings.entity_columns or (-1,))[-1])
+        if rows:
+            yield rows
+        rows = []
+
+
+def _without_comments(rows: list[_Row], column: int) -> list[_Row]:
+    """The rows that are surely rows, and those that are as wide and have a label too."""
+    sure = [row for row in rows if not row.doubtful]
+    widths = {_width(sure)} if sure else {len(row.columns) for row in rows} - {1}
+    return [
+        row
+        for row in rows
+        if not row.doubtful
+        or (len(row.columns) in widths and label_of(row.columns[column % len(row.columns)]))
+    ]
+
+
+def _width(rows: Sequence[_Row]) -> int:
+    """How many columns most of the rows have."""
+    return Counter(len(row.columns) for row in rows).most_common(1)[0][0]
+
+
+def _layout(source: Source, settings: ReadSettings) -> _Layout:
+    """Which columns hold what, and the scheme: what the settings say, else what most rows show.
+
+    If a column had to be right in every row, a slip in one row would hide a whole layer.
+    """
+    told = {0, settings.word_column, settings.tag_column}  # these are never labels
+    runs: Counter[int] = Counter()  # how many labels the rows end with
+    numbered = 0
+    shown: dict[tuple[int, Scheme], int] = {}  # by column and scheme, the first line with evidence
+    for rows in _sentences(source, settings):
+        width = _width(rows)
+        if any(len(row.columns) != width for row in rows):
+            continue  # it will be refused when it is read
+        taken = {column for column in range(width) if told & {column, column - width}}
+        here = [_labels_at_end(row.columns, taken) for row in rows]
+        runs.update(here)
+        for number, (row, run) in enumerate(zip(rows, here, strict=True), 1):
+            numbered += row.columns[0] == str(number) and width - run > 1
+        for column in settings.entity_columns or range(-max(here), 0):
+            labels = [row.columns[column] for row in rows] if -width <= column < width else []
+            if all(map(label_of, labels)):  # a label beside a slip shows nothing
+                for index, scheme in evidence(labels):
+                    shown.setdefault((column, scheme), rows[index].line)
+    half = max(1, runs.total()) / 2
+    layers = 0
+    while sum(count for run, count in runs.items() if run > layers) >= half:
+        layers += 1
+    if runs and not layers and settings.entity_columns is None:
+        raise DataError(
+            "no column at the end of the rows has labels of entities (O, B-X, I-X, ...); "
+            "pass entity_columns to tell which have",
+            path=source.name,
+        )
+    columns = settings.entity_columns or tuple(range(-max(1, layers), 0))
+    return _Layout(
+        int(numbered > half) if settings.word_column is None else settings.word_column,
+        columns,
+        _scheme(columns, shown, source.name) if settings.scheme == "auto" else settings.scheme,
+    )
+
+
+def _labels_at_end(columns: list[str], taken: set[int]) -> int:
+    run = 0
+    while len(columns) - 1 - run not in taken and label_of(columns[-1 - run]):
+        run += 1
+    return run
+
+
+def _scheme(columns: Sequence[int], shown: dict[tuple[int, Scheme], int], name: str) -> Scheme:
+    """The scheme that the columns show; BIO if they show none."""
+    lines: dict[Scheme, int] = {}
+    for (column, scheme), line in shown.items():
+        if column in columns:
+            lines[scheme] = min(line, lines.get(scheme, line))
+    if "bioes" in lines:
+        return "bioes"
+    if "iob1" in lines and "bio" in lines:
+        raise DataError(
+            f"I- begins an entity here, as in IOB1, but on line {lines['bio']} B- begins one that "
+            'IOB1 would begin with I-.\n  Pass scheme="bio" or "iob1" (--scheme) to say which it '
+            "is.",
+            line=lines["iob1"],
+            path=name,
+        )
+    return "iob1" if "iob1" in lines else "bio"
+
+
+def _read(rows: list[_Row], layout: _Layout, settings: ReadSettings) -> Iterator[Parse]:
+    word, tag, width = layout.word, settings.tag_column, _width(rows)
+    for column in (word, *layout.entities, *(() if tag is None else (tag,))):
+        if not -width <= column < width:
+            raise DataError(f"there is no column {column} in a row of {width} columns")
+    if word % width in {column % width for column in layout.entities}:
+        raise DataError(f"{width} columns are too few for a word and its labels")
+    for line, columns, _ in rows:
+        if len(columns) != width:
+            raise DataError(f"{len(columns)} columns, where the sentence has {width}", line=line)
+        if not columns[word]:
+            raise DataError("the word is empty", kind="empty", line=line)
+    entities: list[Span] = []
+    for column in layout.entities:
+        try:
+            entities += spans_in([row.columns[column] for row in rows], layout.scheme)
+        except DataError as error:
+            error.line = rows[(error.line or 1) - 1].line
+            raise
+    sentence = Sentence(
+        tuple(row.columns[word] for row in rows),
+        None if tag is None else tuple(row.columns[tag] for row in rows),
+    )
+    yield parse_with_entities(sentence, entities, on_crossing=settings.on_crossing)
+
+
+def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
+    """The text of a file: words, and as many layers of labels as the deepest nesting takes.
+
+    How many that is shows only at the end. Until then the rows are kept on the disk.
+    """
+    layers = 1
+    with tempfile.TemporaryFile("w+", encoding=settings.encoding, newline="\n") as kept:
+        for parse in parses:
+            entities = entities_of(parse)
+            _check(parse.words, entities)
+            labels = labels_for(len(parse.words), entities, settings.scheme)
+            for word, around in zip(parse.words, labels, strict=True):
+                layers = max(layers, len(around))
+                kept.write("\t".join((word, *around)) + "\n")
+            kept.write("\n")
+        kept.seek(0)
+        for line in kept:
+            outside = "\tO" * (layers - line.count("\t"))
+            yield line if line == "\n" else f"{line[:-1]}{outside}\n"
+
+
+def _check(words: Sequence[str], entities: Sequence[Span]) -> None:
+    """Refuse what would not come back as it is."""
+    if not words:
+        raise DataError("a sentence without words cannot be said in columns", kind="empty")
+    for word in words:
+        if re.search(r"[\t\n\r]", word) or _DOCUMENT.match(word):
+            raise DataError(f"the word {word!r} cannot be said in columns")
+    for span in entities:
+        if not label_of(f"B-{span.label or ''}"):
+            raise DataError(f"the label {span.label!r} is empty or holds a blank")
