@@ -1,0 +1,230 @@
+"""brat stand-off: a `.txt` with one sentence a line, an `.ann` with characters and labels.
+
+    T1<TAB>ORG 4 16<TAB>Bank of Oslo            characters 4 to 16 are an ORG
+    T2<TAB>PER 0 4;10 15<TAB>Anna Smith         an entity in fragments
+
+Fragments with only blanks between them are one entity; with words between them it has a gap, and
+follows the policy for entities that cross. Relations, events, attributes and notes are passed over.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import shutil
+import tempfile
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import NoReturn
+
+from fencepost.errors import DataError
+from fencepost.formats.attempt import Attempt, parse_with_entities
+from fencepost.formats.data import entities_of
+from fencepost.formats.files import Source, written_whole
+from fencepost.formats.settings import ReadSettings, WriteSettings
+from fencepost.formats.standoff import Mention, Passage, passages, trim
+from fencepost.structure import Parse, Sentence
+
+_PLACE = r"[0-9]{1,18} [0-9]{1,18}"
+_ENTITY = re.compile(rf"T\S*\t(\S+) ({_PLACE}(?:;{_PLACE})*)\t(.*)", re.ASCII | re.DOTALL)
+_LABEL = re.compile(r"\S+", re.ASCII)
+_OTHERS = ("R", "E", "A", "M", "N", "#", "*")  # how annotations begin that are no entities
+_NUMBER = re.compile(r"-[0-9]+\Z")
+_NOT_IN_NAMES = re.compile(r'\A\.|[\x00-\x1f/\\:*?"<>|]')
+
+
+def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+    """The sentences of a document, still to be read; before them, what is wrong in its `.ann`."""
+    text_source, notes = _sources(source)
+    text = _text(text_source)
+    mentions: list[Mention] = []
+    gaps: list[int] = []  # where the entities begin that have a gap in them
+    for number, line in enumerate(notes.lines(), 1):
+        if not line.strip() or line.startswith(_OTHERS):
+            continue
+        try:
+            fragments = _entity(line, text)
+        except DataError as error:
+            yield Attempt(number, partial(_refuse, error.at(notes.name, number)))
+            continue
+        if len(fragments) == 1:
+            mentions += fragments
+        else:
+            gaps.append(fragments[0].start)
+    gaps.sort()
+    source.name = text_source.name  # the lines of sentences are lines of the text
+    name = Path(source.name.removesuffix(".gz")).stem
+    number, counted = 1, 0
+    for passage in passages(text, mentions, name=name):
+        number += text.count("\n", counted, passage.start)
+        counted = passage.start
+        end = passage.start + len(passage.sentence.text or "")
+        with_gaps = bisect_left(gaps, end) - bisect_left(gaps, passage.start)
+        yield Attempt(number, partial(_read, passage, with_gaps, settings), with_gaps)
+
+
+def _pair(path: Path) -> tuple[Path, Path] | None:
+    """The `.txt` and the `.ann` that one of them stands for; None for any other name."""
+    packed = ".gz" if path.suffix == ".gz" else ""
+    bare = path.with_suffix("") if packed else path
+    if bare.suffix not in (".txt", ".ann"):
+        return None
+    return bare.with_suffix(f".txt{packed}"), bare.with_suffix(f".ann{packed}")
+
+
+def _sources(source: Source) -> tuple[Source, Source]:
+    """Where the text and the annotations are read from; `source` is one of them."""
+    given = Path(source.path)
+    pair = _pair(given)
+    if pair is None:
+        raise DataError("brat is a pair of files: name its .ann or its .txt", path=source.name)
+    for path in pair:
+        if not path.exists():
+            raise DataError(f"there is no such file, to go with {source.name}", path=str(path))
+    text, notes = (
+        source if path == given else Source(path, encoding=source.encoding) for path in pair
+    )
+    return text, notes
+
+
+def _text(source: Source) -> str:
+    """The characters of a file as they are, since annotations count them."""
+    with source.open() as file:
+        raw = file.read()
+    try:
+        text = raw.decode(source.encoding)
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"not {source.encoding}: byte 0x{raw[error.start]:02x}; pass the right encoding "
+            "(--encoding)",
+            line=1 + raw.count(b"\n", 0, error.start),
+            path=source.name,
+        ) from error
+    # A byte order mark counts as a character, but is part of no word.
+    return f" {text[1:]}" if text.startswith("\ufeff") else text
+
+
+def _entity(line: str, text: str) -> list[Mention]:
+    """What one line marks: a mention, or several with words between them."""
+    match = _ENTITY.fullmatch(line)
+    if not match:
+        raise DataError(
+            f"{line!r} is no annotation; `T1<TAB>LABEL start end<TAB>text` is right for an entity"
+        )
+    label, places, written = match.groups()
+    pairs = (map(int, pair.split(" ")) for pair in places.split(";"))
+    mentions = [trim(Mention(start, end, label), text) for start, end in pairs]
+    marked = " ".join(text[mention.start : mention.end] for mention in mentions)
+    if _squeezed(marked) != _squeezed(written):
+        raise DataError(
+            f"{label} at characters {places} is {marked!r} in the text, and {written!r} here",
+            kind="misaligned",
+        )
+    mentions.sort()
+    joined = [mentions[0]]
+    for mention in mentions[1:]:
+        last = joined[-1]
+        if text[last.end : mention.start].strip():
+            joined.append(mention)
+        else:
+            joined[-1] = Mention(last.start, max(last.end, mention.end), label)
+    return joined
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _refuse(error: DataError) -> NoReturn:
+    raise error
+
+
+def _read(passage: Passage, with_gaps: int, settings: ReadSettings) -> Iterator[Parse]:
+    yield parse_with_entities(
+        passage.sentence,
+        passage.entities,
+        on_crossing=settings.on_crossing,
+        with_gaps=with_gaps,
+    )
+
+
+def save(parses: Iterable[Parse], path: Path, settings: WriteSettings) -> None:
+    """Write one pair of files, or a folder with a pair for each document.
+
+    Sentences belong to the document that their id names before its number (`name-1`, `name-2`);
+    without an id, to one called `document`.
+    """
+    pair = _pair(path)
+    if pair is not None:
+        _save_pair(parses, pair, settings)
+        return
+    with _filled_whole(path) as folder:
+        for name, group in groupby(parses, key=_document):
+            pair = _pair(folder / f"{_NOT_IN_NAMES.sub('_', name)}.ann")
+            assert pair is not None
+            if pair[1].exists():
+                raise DataError(
+                    f"the document {name!r} would be written to {pair[1].name} as an earlier one "
+                    "was; the sentences of a document have to follow each other"
+                )
+            _save_pair(group, pair, settings)
+
+
+def _document(parse: Parse) -> str:
+    return _NUMBER.sub("", parse.id or "") or "document"
+
+
+@contextmanager
+def _filled_whole(folder: Path) -> Iterator[Path]:
+    """A place for files, which appear in `folder` only when all have been written."""
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".", dir=folder) as place:
+            yield Path(place)
+            for file in sorted(Path(place).iterdir()):
+                file.replace(folder / file.name)
+    except BaseException as error:
+        if is_new:
+            shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise DataError(f"cannot be written: {error.strerror}", path=str(folder)) from error
+        raise
+
+
+def _save_pair(parses: Iterable[Parse], pair: tuple[Path, Path], settings: WriteSettings) -> None:
+    writer = codecs.getwriter(settings.encoding)
+    position = number = 0
+    with written_whole(pair[0]) as text_file, written_whole(pair[1]) as notes_file:
+        text, notes = writer(text_file), writer(notes_file)
+        for parse in parses:
+            line, offsets = _line(parse.sentence)
+            text.write(f"{line}\n")
+            for first, behind, label in entities_of(parse):
+                if not _LABEL.fullmatch(label or ""):
+                    raise DataError(f"the label {label!r} is empty or holds a blank")
+                start, end = offsets[first][0], offsets[behind - 1][1]
+                number += 1
+                place = f"{position + start} {position + end}"
+                notes.write(f"T{number}\t{label} {place}\t{line[start:end]}\n")
+            position += len(line) + 1
+
+
+def _line(sentence: Sentence) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The text of a sentence on one line, and where its words are in it.
+
+    Between words stands what stands there in its own text, or a blank if that is more than blanks.
+    """
+    if not sentence.words:
+        raise DataError("a sentence without words is no line of text", kind="empty")
+    for word in sentence.words:
+        if "\n" in word or word.isspace():
+            raise DataError(f"the word {word!r} is no word of a line of text")
+    gaps = sentence.whitespace or (" ",) * len(sentence)
+    spaces = [" " if gap.strip() or "\n" in gap else gap for gap in gaps[:-1]]
+    whole = Sentence.from_whitespace(sentence.words, [*spaces, ""])
+    return whole.text or "", whole.offsets or ()

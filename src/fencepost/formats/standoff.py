@@ -1,0 +1,172 @@
+"""From running text with marked characters to sentences of words with entities.
+
+Corpora that come as text need words and sentences before they can be parsed. The rules here
+are simple and stated, and they bend to the annotation: no word and no sentence breaks up an entity.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from fencepost.errors import DataError
+from fencepost.structure import Sentence, Span
+
+WORD = re.compile(
+    r"""
+      (?: [^\W\d_] \. ){2,} (?!\w)         # U.S.
+    | \w+ (?: [-‐–.,:/'’@&+*] \w+ )*       # IL-2, don't, 1,000, a.m
+    | \.{2,} | -{2,}                       # an ellipsis, a dash
+    | [^\w\s]                              # any other mark by itself
+    """,
+    re.VERBOSE,
+)
+_LINE_END = re.compile(r"\n\s*")
+_PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n\s*")
+_SENTENCE_END = re.compile(
+    r"(?<![.!?])[.!?]++[\"'”’)\]]*+(\s++)(?=[\"'“‘(\[]*+[A-Z0-9])"  # linear on any run of marks
+)
+_ABBREVIATION = re.compile(
+    r"\b(?:[A-Z]|[A-Z]\.[A-Z]|Mr|Mrs|Ms|Dr|Prof|Gen|Col|Lt|Sgt|Sen|Rep|Gov|Rev|St|Jr|Sr|Inc|Corp|Co|"
+    r"Ltd|No|vs|etc|Fig|al|e\.g|i\.e|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\.$"
+)
+
+
+class Mention(NamedTuple):
+    """A stretch of characters with a label."""
+
+    start: int
+    end: int
+    label: str
+
+
+class Passage(NamedTuple):
+    """One sentence of a text, its entities, and where in the text it begins."""
+
+    sentence: Sentence
+    entities: tuple[Span, ...]
+    start: int
+
+
+def line_breaks(text: str) -> Iterator[int]:
+    """Where sentences begin if each line is one."""
+    return (match.end() for match in _LINE_END.finditer(text))
+
+
+def sentence_breaks(text: str) -> Iterator[int]:
+    """Where sentences begin in prose whose lines are wrapped.
+
+    After an empty line; and after a full stop, question or exclamation mark that is followed by
+    a capital or a number and does not end a common English abbreviation or an initial.
+    """
+    yield from (match.end() for match in _PARAGRAPH_END.finditer(text))
+    for match in _SENTENCE_END.finditer(text):
+        if not _ABBREVIATION.search(text, max(0, match.start() - 10), match.start() + 1):
+            yield match.end()
+
+
+def passages(
+    text: str,
+    mentions: Iterable[Mention],
+    *,
+    name: str,
+    breaks: Callable[[str], Iterable[int]] = line_breaks,
+    cuts: Iterable[int] = (),
+    words: re.Pattern[str] = WORD,
+) -> Iterator[Passage]:
+    """The sentences of a text with their entities.
+
+    Args:
+        text: of one document.
+        mentions: its annotations; blanks at their ends do not count.
+        name: of the document, from which sentences get their ids (`name-1`, `name-2`, ...).
+        breaks: which characters begin a new sentence, unless that is inside an entity.
+        cuts: characters that begin a new word, besides those where an entity begins or ends.
+        words: what is a word before it is cut; it has to leave out blanks and nothing else.
+    """
+    trimmed = sorted(trim(mention, text) for mention in mentions)
+    edges = sorted({*cuts, *(edge for mention in trimmed for edge in mention[:2])})
+    number = 0
+    for start, end in _stretches(text, trimmed, breaks(text)):
+        # Mentions lie within one stretch, so those that begin in it are its own.
+        inside = trimmed[bisect_left(trimmed, (start,)) : bisect_left(trimmed, (end,))]
+        offsets = _cut(_whole_words(words.finditer(text, start, end)), edges)
+        if not offsets:
+            continue
+        number += 1
+        first = {begin: index for index, (begin, _) in enumerate(offsets)}
+        last = {finish: index + 1 for index, (_, finish) in enumerate(offsets)}
+        sentence = Sentence(
+            tuple(text[begin:finish] for begin, finish in offsets),
+            text=text[start:end].rstrip(),
+            offsets=tuple((begin - start, finish - start) for begin, finish in offsets),
+            id=f"{name}-{number}",
+        )
+        spans = tuple(Span(first[m.start], last[m.end], m.label) for m in inside)
+        yield Passage(sentence, spans, start)
+
+
+def trim(mention: Mention, text: str) -> Mention:
+    """The mention without blanks at its ends; refused if that leaves nothing."""
+    start, end, label = mention
+    if not 0 <= start < end <= len(text):
+        raise DataError(
+            f"{label} at characters {start} to {end} is not within a text of "
+            f"{len(text)} characters",
+            kind="out of range",
+        )
+    marked = text[start:end]
+    left = len(marked) - len(marked.lstrip())
+    right = len(marked) - len(marked.rstrip())
+    if left == len(marked):
+        raise DataError(f"{label} at characters {start} to {end} holds no word", kind="misaligned")
+    return Mention(start + left, end - right, label)
+
+
+def _stretches(
+    text: str, mentions: list[Mention], breaks: Iterable[int]
+) -> Iterator[tuple[int, int]]:
+    """The stretches between breaks, leaving out the breaks inside of mentions."""
+    starts = [mention.start for mention in mentions]
+    reach: list[int] = []  # the furthest end of the mentions up to each one
+    for mention in mentions:
+        reach.append(max(mention.end, reach[-1] if reach else 0))
+    begin = len(text) - len(text.lstrip())
+    for position in sorted(breaks):
+        before = bisect_left(starts, position)
+        if begin < position < len(text) and not (before and reach[before - 1] > position):
+            yield begin, position
+            begin = position
+    if begin < len(text):
+        yield begin, len(text)
+
+
+def _whole_words(matches: Iterable[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    """Where words begin and end; a combining mark, which `re` takes for none, joins two parts."""
+    word: tuple[int, int] | None = None
+    joins = False  # whether the word so far ends with a mark
+    for match in matches:
+        start, end = match.span()
+        is_mark = unicodedata.category(match[0][0]).startswith("M")
+        if word and word[1] == start and (is_mark or (joins and match[0][0].isalnum())):
+            word = word[0], end
+        else:
+            if word:
+                yield word
+            word = start, end
+        joins = is_mark
+    if word:
+        yield word
+
+
+def _cut(spans: Iterable[tuple[int, int]], edges: list[int]) -> list[tuple[int, int]]:
+    """Stretches of characters, cut at the edges that lie inside of them."""
+    offsets: list[tuple[int, int]] = []
+    for start, end in spans:
+        inside = edges[bisect_right(edges, start) : bisect_left(edges, end)]
+        offsets += pairwise((start, *inside, end))
+    return offsets
