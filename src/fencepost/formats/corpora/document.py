@@ -1,0 +1,55 @@
+"""What the reader of a corpus yields: documents, each with its sentences and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from fencepost.errors import DataError
+from fencepost.formats.attempt import Dropped, parse_with_entities
+from fencepost.formats.settings import OnCrossing
+from fencepost.formats.standoff import Passage
+from fencepost.structure import Parse
+
+Split = Literal["train", "dev", "test"]
+
+SPLITS: tuple[Split, ...] = ("train", "dev", "test")
+
+
+class Document(NamedTuple):
+    """The sentences that one document of a corpus gives to a split.
+
+    Readers yield all documents of a split before those of the next.
+    """
+
+    split: Split
+    name: str
+    parses: tuple[Parse, ...]
+    left_out: int = 0  # sentences without a word, or with entities that cross
+    duplicates: int = 0  # entities that say what another one says already
+    outside: int = 0  # entities that are not in the text of the document
+
+
+def document_of(
+    passages: Iterable[Passage],
+    *,
+    split: Split,
+    name: str,
+    on_crossing: OnCrossing = "error",
+    left_out: int = 0,
+    outside: int = 0,
+) -> Document:
+    """A document with entities: each counts once, and the policy on crossing is applied."""
+    parses: list[Parse] = []
+    duplicates = 0
+    for sentence, entities, _ in passages:
+        unique = tuple(dict.fromkeys(entities))
+        duplicates += len(entities) - len(unique)
+        try:
+            parses.append(parse_with_entities(sentence, unique, on_crossing=on_crossing))
+        except Dropped:
+            left_out += 1
+        except DataError as error:
+            error.message = f"sentence {sentence.id}: {error.message}"
+            raise
+    return Document(split, name, tuple(parses), left_out, duplicates, outside)

@@ -1,0 +1,172 @@
+"""Preparing a corpus: from its original distribution to three files, one for each split."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fencepost.errors import ConfigError, DataError
+from fencepost.formats.corpora.ace import ace_documents
+from fencepost.formats.corpora.document import SPLITS, Document, Split
+from fencepost.formats.corpora.genia import genia_documents
+from fencepost.formats.corpora.treebank import TOP, ctb_documents, ptb_documents
+from fencepost.formats.settings import OnCrossing, ReadSettings
+from fencepost.formats.writing import write
+from fencepost.structure import Parse
+
+# What is written, and how many sentences of each split are published, where that is fixed.
+_FORMATS = {"ptb": "ptb", "ctb7": "ptb", "genia": "jsonl", "ace2004": "jsonl", "ace2005": "jsonl"}
+_PUBLISHED = {"ptb": (39_832, 1_700, 2_416), "genia": (15_022, 1_669, 1_855)}
+_WITH_LISTS = ("ctb7", "ace2004", "ace2005")
+
+CORPORA = tuple(_FORMATS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitCounts:
+    """What a split holds and what was left out of it, to be compared with published numbers."""
+
+    documents: int = 0
+    sentences: int = 0
+    words: int = 0
+    spans: int = 0  # entities, or constituents without TOP and without tags
+    crossing: int = 0  # entities left out because they cross another
+    duplicates: int = 0  # entities left out because they say what another one says
+    outside: int = 0  # entities left out because they are not in the text of the document
+    left_out: int = 0  # sentences left out: nothing but traces, no word, or entities that cross
+    published: int | None = None  # sentences
+
+    @property
+    def note(self) -> str | None:
+        """How the number of sentences differs from the published one; None if it does not."""
+        if self.published is None or self.published == self.sentences:
+            return None
+        return f"{self.sentences:,} sentences, where {self.published:,} are published"
+
+
+def prepare(
+    corpus: str,
+    source: Path,
+    out: Path,
+    *,
+    ids: Mapping[str, Path] | None = None,
+    encoding: str | None = None,
+    on_crossing: OnCrossing = "error",
+) -> dict[str, SplitCounts]:
+    """Write the three splits of a corpus, all or none, and return what each holds.
+
+    Args:
+        corpus: one of `ptb ctb7 genia ace2004 ace2005`.
+        source: the folder of the original distribution; for GENIA, its file will do.
+        out: the folder for `train`, `dev` and `test`, which are `.ptb` for trees and `.jsonl` for
+            entities.
+        ids: for ctb7 and ace, files that list the documents of `train`, `dev` and `test`.
+        encoding: of the corpus' text; None: UTF-8, and for ctb7 GB18030 where it is not that.
+        on_crossing: what is done with entities that cross, which only ace has.
+    """
+    _check(corpus, ids or {}, encoding)
+    ReadSettings(encoding=encoding or "utf-8", on_crossing=on_crossing)  # refuses other choices
+    source, out = Path(source), Path(out)
+    documents = _documents(corpus, source, ids or {}, encoding=encoding, on_crossing=on_crossing)
+    targets = {split: out / f"{split}.{_FORMATS[corpus]}" for split in SPLITS}
+    for target in targets.values():
+        if target.is_dir():
+            raise DataError("cannot be written: this is a folder", path=str(target))
+    with _workplace(out) as folder:
+        drafts = {split: folder / target.name for split, target in targets.items()}
+        totals = _write(documents, drafts)
+        for split, target in targets.items():
+            os.replace(drafts[split], target)
+    published = _PUBLISHED.get(corpus, (None,) * len(SPLITS))
+    return {
+        split: SplitCounts(**totals[split], published=number)
+        for split, number in zip(SPLITS, published, strict=True)
+    }
+
+
+def _check(corpus: str, ids: Mapping[str, Path], encoding: str | None) -> None:
+    """Refuse what cannot be asked for, before anything is read."""
+    if corpus not in _FORMATS:
+        raise ConfigError(f"the corpus {corpus!r} is unknown; known are {', '.join(CORPORA)}")
+    wanted = SPLITS if corpus in _WITH_LISTS else ()
+    missing = [split for split in wanted if split not in ids]
+    if missing:
+        raise ConfigError(
+            f"{corpus} needs a list of documents for each split; missing: "
+            + ", ".join(f"{split} (--{split})" for split in missing)
+        )
+    unused = [name for name in ids if name not in wanted]
+    if unused:
+        what = "has train, dev and test" if wanted else "has fixed splits"
+        raise ConfigError(f"{corpus} {what}; a list for {', '.join(unused)} means nothing")
+    if encoding is not None and corpus == "genia":
+        raise ConfigError("GENIA's XML says itself which encoding it has; leave the setting out")
+
+
+def _documents(
+    corpus: str,
+    source: Path,
+    ids: Mapping[str, Path],
+    *,
+    encoding: str | None,
+    on_crossing: OnCrossing,
+) -> Iterator[Document]:
+    if corpus == "ptb":
+        return ptb_documents(source, encoding=encoding or "utf-8")
+    if corpus == "ctb7":
+        return ctb_documents(source, ids, encoding=encoding)
+    if corpus == "genia":
+        return genia_documents(source)
+    return ace_documents(source, ids, encoding=encoding or "utf-8", on_crossing=on_crossing)
+
+
+@contextmanager
+def _workplace(out: Path) -> Iterator[Path]:
+    """A folder inside of `out` for files that are not complete yet; it goes, whatever happens."""
+    is_new = not out.exists()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".prepare.", dir=out) as folder:
+            yield Path(folder)
+    except OSError as error:
+        place = str(error.filename or out)
+        raise DataError(f"cannot be written: {error.strerror}", path=place) from error
+    finally:
+        if is_new:
+            with suppress(OSError):  # there are files in it, as there should be
+                out.rmdir()
+
+
+def _write(
+    documents: Iterable[Document], targets: Mapping[Split, Path]
+) -> dict[Split, Counter[str]]:
+    """Write the documents of each split to its target and count what they hold."""
+    totals: dict[Split, Counter[str]] = {split: Counter() for split in targets}
+    for split, group in groupby(documents, attrgetter("split")):
+        write(_counted(group, totals[split]), targets[split])
+    for split, target in targets.items():
+        if not totals[split]:
+            write((), target)
+    return totals
+
+
+def _counted(documents: Iterable[Document], totals: Counter[str]) -> Iterator[Parse]:
+    """The parses of the documents, counted as they go by."""
+    for document in documents:
+        totals["documents"] += 1
+        for field in ("left_out", "duplicates", "outside"):
+            totals[field] += getattr(document, field)
+        for parse in document.parses:
+            totals["sentences"] += 1
+            totals["words"] += len(parse.sentence)
+            totals["crossing"] += len(parse.dropped)
+            spans = parse.entities if parse.tree is None else parse.tree.spans
+            totals["spans"] += sum(span.label != TOP for span in spans or ())
+            yield parse
