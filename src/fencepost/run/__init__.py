@@ -1,0 +1,1 @@
+"""The jobs that the command line offers, as functions: no printing, no options."""

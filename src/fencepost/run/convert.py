@@ -1,0 +1,92 @@
+"""From one file format to another, and two files into one."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
+from typing import Any
+
+from fencepost.errors import DataError
+from fencepost.formats import Reading, write
+from fencepost.formats.registry import format_of
+from fencepost.structure import Parse, Sentence, Tree
+
+Path = str | os.PathLike[str]
+Watch = Callable[[Reading], Iterable[Parse]]  # goes through a reading, and shows how far it is
+
+
+def convert(
+    reading: Reading, out: Path, *, to: str | None = None, watch: Watch = iter, **settings: Any
+) -> Counter[str]:
+    """Write all that is read to a file, and return what there was and what was left out."""
+    format = format_of(out, to)
+    unsaid: Counter[str] = Counter()
+
+    def noting() -> Iterator[Parse]:
+        for parse in watch(reading):
+            for layer in ("tree", "entities"):
+                if getattr(parse, layer) is not None and layer not in format.layers:
+                    unsaid[f"{layer} layers that {format.name} cannot say"] += 1
+            yield parse
+
+    count = write(noting(), out, format=format.name, **settings)
+    return Counter(sentences=count) + reading.counts + unsaid
+
+
+def merge(
+    first: Reading, second: Reading, out: Path, *, to: str | None = None, watch: Watch = iter
+) -> Counter[str]:
+    """Write one file with the layers of two that hold the same sentences in the same order."""
+    count = write(_merged(first, second, watch), out, format=to)
+    return Counter(sentences=count) + first.counts + second.counts
+
+
+def _merged(first: Reading, second: Reading, watch: Watch) -> Iterator[Parse]:
+    for one, other in zip_longest(watch(first), second):
+        if one is None or other is None:
+            shorter, longer = (first, second) if one is None else (second, first)
+            raise DataError(
+                f"{shorter.place[0]} ends here, but {longer.place[0]} goes on at line "
+                f"{longer.place[1]}",
+                path=shorter.place[0],
+                line=shorter.place[1],
+            )
+        try:
+            yield join_layers(one, other)
+        except DataError as error:
+            path, line = second.place
+            where = f"{first.place[0]}:{first.place[1]}"
+            raise DataError(
+                f"{error.message} (the other is {where})", path=path, line=line
+            ) from None
+
+
+def join_layers(one: Parse, other: Parse) -> Parse:
+    """One parse with the layers of two over the same words; no layer may be in both."""
+    if one.words != other.words:
+        index = next(k for k, (a, b) in enumerate(zip_longest(one.words, other.words)) if a != b)
+        found, expected = (
+            p.words[index] if index < len(p.words) else "the end" for p in (other, one)
+        )
+        raise DataError(f"word {index} differs: {found!r}, where the other file has {expected!r}")
+    for layer in ("tree", "entities"):
+        if getattr(one, layer) is not None and getattr(other, layer) is not None:
+            raise DataError(f"both files say the {layer} of this sentence")
+    a, b = one.sentence, other.sentence
+    source = a if a.offsets is not None else b
+    sentence = Sentence(
+        a.words,
+        b.tags if a.tags is None else a.tags,
+        source.text,
+        source.offsets,
+        b.id if a.id is None else a.id,
+    )
+    drawn = one.tree or other.tree
+    return Parse(
+        sentence,
+        None if drawn is None else Tree(sentence, drawn.spans),
+        other.entities if one.entities is None else one.entities,
+        one.dropped + other.dropped,
+    )

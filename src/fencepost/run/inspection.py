@@ -1,0 +1,220 @@
+"""The data doctor: what annotated files hold, and what is wrong with them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fencepost.errors import DataError
+from fencepost.formats import Reading, ReadSettings
+from fencepost.run.trace import spans_of_layer
+from fencepost.structure import Parse, Span
+from fencepost.transition import fill_gaps
+
+Path = str | os.PathLike[str]
+Watch = Callable[[Reading], Iterable[Parse]]
+
+CHILDREN = (("1", 1), ("2", 2), ("3", 3), ("4-5", 5), (">5", None))
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong, and where."""
+
+    kind: str
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.path, self.line) if part)
+        return f"{place}: {self.message}"
+
+
+@dataclass(slots=True)
+class Layer:
+    """What there is of one layer in a file."""
+
+    sentences: int = 0
+    words: int = 0
+    steps: int = 0  # pointings that make it, fillers included
+    labels: Counter[str] = field(default_factory=Counter)
+    chains: Counter[str] = field(default_factory=Counter)  # several labels on the same words
+    depths: Counter[int] = field(default_factory=Counter)  # sentences by their deepest span
+    children: Counter[str] = field(default_factory=Counter)
+    seen_at: dict[str, int] = field(default_factory=dict)  # the line where a label was first seen
+
+    @property
+    def spans(self) -> int:
+        """Labelled spans."""
+        return self.labels.total()
+
+    @property
+    def steps_per_word(self) -> float:
+        """The paper's appendix A.2: actions per word."""
+        return self.steps / self.words if self.words else 0.0
+
+    def add(self, parse: Parse, name: str, line: int) -> None:
+        """Add a sentence."""
+        spans = parse.tree.spans if name == "tree" and parse.tree else parse.entities or ()
+        joined = spans_of_layer(parse, name) or ()
+        self.sentences += 1
+        self.words += len(parse.words)
+        self.steps += len(fill_gaps(joined))
+        for _, _, label in spans:
+            self.labels[label or ""] += 1
+            self.seen_at.setdefault(label or "", line)
+        places = Counter((start, end) for start, end, _ in spans)
+        if len(places) < len(spans):
+            for start, end, label in joined:
+                if places[start, end] > 1:
+                    self.chains[label or ""] += 1
+        depth, children = _shape(spans)
+        self.depths[depth] += 1
+        for count in children:
+            self.children[next(k for k, most in CHILDREN if most is None or count <= most)] += 1
+
+
+def _shape(spans: Sequence[Span]) -> tuple[int, list[int]]:
+    """The depth of the deepest span, and the number of children of each: spans and bare words.
+
+    >>> _shape((Span(0, 3, "S"), Span(0, 2, "NP")))
+    (2, [2, 2])
+    """
+    depth = 0
+    children = [span.end - span.start for span in spans]
+    holders: list[int] = []
+    for index, span in enumerate(spans):
+        while holders and spans[holders[-1]].end <= span.start:
+            holders.pop()
+        if holders:  # the words of a child count as one
+            children[holders[-1]] -= span.end - span.start - 1
+        holders.append(index)
+        depth = max(depth, len(holders))
+    return depth, children
+
+
+@dataclass(slots=True)
+class FileReport:
+    """What there is in a file."""
+
+    path: str
+    sentences: int = 0
+    words: int = 0
+    longest: int = 0
+    repeated: int = 0  # sentences that the file has had before
+    layers: dict[str, Layer] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class Inspection:
+    """What was found in all files."""
+
+    files: list[FileReport] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "files": [
+                {
+                    "path": file.path,
+                    "sentences": file.sentences,
+                    "words": file.words,
+                    "longest_sentence": file.longest,
+                    "repeated_sentences": file.repeated,
+                    "left_out": dict(file.left_out),
+                    "layers": {name: _of_layer(layer) for name, layer in file.layers.items()},
+                }
+                for file in self.files
+            ],
+            "problems": [
+                {"kind": p.kind, "path": p.path, "line": p.line, "message": p.message}
+                for p in self.problems
+            ],
+        }
+
+
+def _of_layer(layer: Layer) -> dict[str, Any]:
+    return {
+        "sentences": layer.sentences,
+        "spans": layer.spans,
+        "steps": layer.steps,
+        "steps_per_word": layer.steps_per_word,
+        "labels": dict(layer.labels.most_common()),
+        "chains": dict(layer.chains.most_common()),
+        "children": {name: layer.children[name] for name, _ in CHILDREN},
+        "depths": {str(depth): layer.depths[depth] for depth in sorted(layer.depths)},
+    }
+
+
+def inspect(
+    paths: Sequence[Path],
+    *,
+    format: str | None = None,
+    settings: ReadSettings | None = None,
+    watch: Watch = iter,
+) -> Inspection:
+    """Go through files, count what is there and collect every problem."""
+    inspection = Inspection()
+    seen: dict[bytes, tuple[int, int]] = {}  # sentences, by file and line where they first stood
+    for number, path in enumerate(paths):
+        file = FileReport(str(path))
+        inspection.files.append(file)
+        reading = _reading(path, format, settings, inspection.problems)
+        for parse in watch(reading):
+            place = reading.place
+            _add(file, parse, place[1])
+            inspection.problems += _problems_of(parse, *place)
+            key = hashlib.blake2b("\n".join(parse.words).encode("utf-8", "replace"), digest_size=12)
+            other, line = seen.setdefault(key.digest(), (number, place[1]))
+            if other != number:
+                message = f"the same sentence is in {paths[other]}:{line}"
+                inspection.problems.append(Problem("in two files", *place, message))
+            elif line != place[1]:
+                file.repeated += 1
+        file.left_out = reading.counts
+        if not file.sentences:
+            inspection.problems.append(Problem("empty", str(path), 0, "there is no sentence here"))
+        for name, layer in file.layers.items():
+            for label, count in layer.labels.items():
+                if count == 1:
+                    message = f"the {name} label {label!r} is seen only once"
+                    place = str(path), layer.seen_at[label]
+                    inspection.problems.append(Problem("label seen once", *place, message))
+    return inspection
+
+
+def _reading(
+    path: Path, format: str | None, settings: ReadSettings | None, problems: list[Problem]
+) -> Reading:
+    def note(error: DataError) -> None:
+        problems.append(Problem(error.kind, error.path, error.line or 0, error.message))
+
+    return Reading(path, format=format, settings=settings, on_problem=note)
+
+
+def _add(file: FileReport, parse: Parse, line: int) -> None:
+    file.sentences += 1
+    file.words += len(parse.words)
+    file.longest = max(file.longest, len(parse.words))
+    for name in ("tree", "entities"):
+        if getattr(parse, name) is not None:
+            file.layers.setdefault(name, Layer()).add(parse, name, line)
+
+
+def _problems_of(parse: Parse, path: str, line: int) -> list[Problem]:
+    found = [
+        Problem("crossing", path, line, f"the entity {span} crosses another")
+        for span in parse.dropped
+    ]
+    for span, count in Counter(parse.entities or ()).items():
+        if count > 1:
+            message = f"the entity {span} is there {count} times"
+            found.append(Problem("duplicate", path, line, message))
+    return found

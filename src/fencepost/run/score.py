@@ -1,0 +1,252 @@
+"""Predicted files against gold files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any
+
+from fencepost.errors import DataError
+from fencepost.formats import Reading, ReadSettings
+from fencepost.formats.cleaning import TRACE
+from fencepost.formats.files import STANDARD, Source
+from fencepost.formats.ptb import chunks
+from fencepost.formats.registry import format_of
+from fencepost.scoring import (
+    COLLINS,
+    Comparison,
+    EntityScore,
+    Fingerprint,
+    Parameters,
+    Side,
+    Totals,
+    side_of_line,
+    side_of_tree,
+)
+from fencepost.scoring.entities import Match
+from fencepost.scoring.evalb import Printed, evalb
+from fencepost.structure.span import by_place
+
+Path = str | os.PathLike[str]
+Placed = tuple[int, Side]  # the line, and what stands there
+
+
+@dataclass(slots=True)
+class TreeReport:
+    """The score of trees, over all sentences and over the short ones."""
+
+    cut_off: int
+    all: Totals = field(default_factory=Totals)
+    short: Totals = field(default_factory=Totals)
+    fingerprint: Fingerprint = field(default_factory=Fingerprint)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, in per cent."""
+        return {
+            "task": "tree",
+            **_of_totals(self.all),
+            f"length<={self.cut_off}": _of_totals(self.short),
+            "gold_data": _of_fingerprint(self.fingerprint),
+        }
+
+
+@dataclass(slots=True)
+class EntityReport:
+    """The score of entities."""
+
+    score: EntityScore = field(default_factory=EntityScore)
+    fingerprint: Fingerprint = field(default_factory=Fingerprint)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, in per cent."""
+        score = self.score
+        return {
+            "task": "entities",
+            **_of_match(score.all),
+            "sentences": score.sentences,
+            "macro": dict(zip(("precision", "recall", "f1"), score.macro, strict=True)),
+            "types": {name: _of_match(score.types[name]) for name in sorted(score.types)},
+            "depth": {name: _of_match(match) for name, match in score.depths.items()},
+            "length": {name: _of_match(match) for name, match in score.lengths.items()},
+            "gold_data": _of_fingerprint(self.fingerprint),
+        }
+
+
+def _of_totals(totals: Totals) -> dict[str, Any]:
+    return {
+        "precision": totals.precision,
+        "recall": totals.recall,
+        "f1": totals.f1,
+        "matched": totals.matched,
+        "gold": totals.gold,
+        "predicted": totals.predicted,
+        "sentences": totals.sentences,
+        "error_sentences": totals.errors,
+        "skipped_sentences": totals.skipped,
+        "complete_match": totals.complete_match,
+        "average_crossing": totals.average_crossing,
+        "no_crossing": totals.no_crossing,
+        "two_or_less_crossing": totals.two_or_less_crossing,
+        "tag_accuracy": totals.tag_accuracy,
+    }
+
+
+def _of_match(match: Match) -> dict[str, Any]:
+    return {
+        "precision": match.precision,
+        "recall": match.recall,
+        "f1": match.f1,
+        "matched": match.found,
+        "gold": match.gold,
+        "predicted": match.predicted,
+    }
+
+
+def _of_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
+    return {
+        "sentences": fingerprint.sentences,
+        "words": fingerprint.words,
+        "spans": fingerprint.spans,
+        "sha256": fingerprint.hash,
+    }
+
+
+def layers_of(path: Path, format: str | None, settings: ReadSettings) -> frozenset[str]:
+    """The layers that a file has, as its format or its first sentence tells."""
+    layers = format_of(path, format).layers if not os.path.isdir(path) else frozenset()
+    if len(layers) == 1:
+        return layers
+    parse = next(Reading(path, format=format, settings=settings), None)
+    return frozenset(
+        layer for layer in ("tree", "entities") if parse and getattr(parse, layer) is not None
+    )
+
+
+def sides(path: Path, format: str | None, settings: ReadSettings) -> Iterator[Placed]:
+    """The trees of a file as they are compared, with their lines.
+
+    A file of brackets with one tree a line is read line by line, as EVALB reads it, so that an
+    empty line stands for a sentence that could not be parsed.
+    """
+    if os.path.isdir(path) or format_of(path, format).name != "ptb":
+        reading = Reading(path, format=format, settings=settings)
+        for parse in reading:
+            if parse.tree is None:
+                raise DataError("this sentence has no tree", kind="layer").at(*reading.place)
+            yield reading.place[1], side_of_tree(parse.tree)
+        return
+    source = Source(path, encoding=settings.encoding)
+    if str(path) == STANDARD or all(_balances(line) for line in source.lines()):
+        texts: Iterator[tuple[int, str]] = enumerate(source.lines(), 1)
+    else:
+        texts = chunks(source.lines())
+    for line, text in texts:
+        try:
+            yield line, side_of_line(text)
+        except DataError as error:
+            raise error.at(source.name, line) from None
+
+
+def _balances(line: str) -> bool:
+    return line.count("(") == line.count(")")
+
+
+def evalb_output(
+    gold: Iterator[Placed], predicted: Iterator[Placed], parameters: Parameters = COLLINS
+) -> Iterator[Printed]:
+    """What the EVALB program prints for two files."""
+    return evalb((side for _, side in gold), (side for _, side in predicted), parameters)
+
+
+def score_trees(
+    gold: Path,
+    predicted: Path,
+    *,
+    gold_format: str | None = None,
+    predicted_format: str | None = None,
+    settings: ReadSettings | None = None,
+    parameters: Parameters = COLLINS,
+) -> TreeReport:
+    """The bracket score of a predicted file."""
+    settings = settings or ReadSettings()
+    comparison = Comparison(parameters)
+    report = TreeReport(parameters.cut_off)
+    ours = sides(gold, gold_format, settings)
+    theirs = sides(predicted, predicted_format, settings)
+    for number, (one, other) in enumerate(zip_longest(ours, theirs), 1):
+        if one is None or other is None:
+            raise _too_short(predicted if other is None else gold, number - 1)
+        (line, gold_side), (other_line, predicted_side) = one, other
+        counts = comparison.compare(gold_side, predicted_side)
+        if counts.status == 1:
+            problem = _difference(_spoken(gold_side), _spoken(predicted_side), parameters)
+            if problem:  # otherwise only tags differ, which EVALB counts as an error sentence
+                raise DataError(
+                    f"{problem} (gold: {gold}:{line}).\n  Pass --to evalb to count such sentences "
+                    "the way that program does.",
+                    path=str(predicted),
+                    line=other_line,
+                )
+        report.all.add(counts)
+        if counts.length <= parameters.cut_off:
+            report.short.add(counts)
+        report.fingerprint.add(gold_side.words, gold_side.brackets)
+    return report
+
+
+def score_entities(
+    gold: Path,
+    predicted: Path,
+    *,
+    gold_format: str | None = None,
+    predicted_format: str | None = None,
+    settings: ReadSettings | None = None,
+) -> EntityReport:
+    """The score of a predicted file, by strict match.
+
+    Gold entities that cross are refused unless the settings say to drop them; they then count all
+    the same, since a parser that cannot find them has missed them.
+    """
+    settings = settings or ReadSettings()
+    if settings.on_crossing == "drop-sentence":  # here as well its entities have to count
+        settings = replace(settings, on_crossing="drop-span")
+    report = EntityReport()
+    ours = Reading(gold, format=gold_format, settings=settings)
+    theirs = Reading(predicted, format=predicted_format, settings=settings)
+    for number, (one, other) in enumerate(zip_longest(ours, theirs), 1):
+        if one is None or other is None:
+            raise _too_short(predicted if other is None else gold, number - 1)
+        problem = _difference(one.words, other.words, COLLINS)
+        for parse, reading in ((one, ours), (other, theirs)):
+            if parse.entities is None:
+                raise DataError("this sentence has no entities layer").at(*reading.place)
+        if problem:
+            place = "{}:{}".format(*ours.place)
+            raise DataError(f"{problem} (gold: {place})").at(*theirs.place)
+        spans = (one.entities or ()) + one.dropped
+        report.score.add(spans, (other.entities or ()) + other.dropped)
+        report.fingerprint.add(one.words, by_place(spans))
+    return report
+
+
+def _too_short(path: Path, sentences: int) -> DataError:
+    return DataError(
+        f"this file ends after {sentences} sentences, and the other one goes on", path=str(path)
+    )
+
+
+def _spoken(side: Side) -> list[str]:
+    """The words of a tree without traces, which only one of the two may have."""
+    return [word for word, tag in zip(side.words, side.tags, strict=True) if tag != TRACE]
+
+
+def _difference(gold: Sequence[str], predicted: Sequence[str], rules: Parameters) -> str:
+    """What is different between two sentences; nothing if they have the same words."""
+    for index, (one, other) in enumerate(zip(gold, predicted, strict=False)):
+        if not rules.same_word(one, other):
+            return f"word {index} is {other!r}, where the gold file has {one!r}"
+    if len(gold) != len(predicted):
+        return f"there are {len(predicted)} words, where the gold file has {len(gold)}"
+    return ""

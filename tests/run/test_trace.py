@@ -1,0 +1,41 @@
+from hypothesis import given
+
+from fencepost.run.trace import steps, trace
+from fencepost.structure import Parse, Sentence, Span, Tree
+from fencepost.tasks import constituency
+from tests.strategies import trees
+
+
+def test_each_step_is_a_line() -> None:
+    tree = Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))")
+    assert list(trace(Parse(tree.sentence, tree), "tree")) == [
+        "# tree of 4 words in 4 steps",
+        "0 The 1 cat 2 sat 3 . 4",
+        "step  cursor  candidates  points to  completes  label",
+        "   1       0  1-4                 2  (0, 2)     NP",
+        "   2       2  3-4                 3  (2, 3)     VP",
+        "   3       3  0 4                 4  (3, 4)     ∅",
+        "   4       4  0 2                 0  (0, 4)     S",
+    ]
+
+
+def test_entities_are_traced_with_their_name() -> None:
+    parse = Parse(Sentence(("a",), id="one"), entities=(Span(0, 1, "X"),))
+    assert next(trace(parse, "entities")) == "# one: entities of 1 word in 1 step"
+
+
+def test_a_layer_that_is_not_there_has_no_trace() -> None:
+    parse = Parse(Sentence(("a",)))
+    assert list(trace(parse, "tree")) == list(trace(parse, "entities")) == []
+
+
+def test_a_sentence_without_words_has_no_steps() -> None:
+    lines = list(trace(Parse(Sentence(()), entities=()), "entities"))
+    assert lines[:2] == ["# entities of 0 words in 0 steps", ""]
+    assert len(lines) == 3
+
+
+@given(trees())
+def test_the_last_step_completes_the_sentence(tree: Tree) -> None:
+    *_, last = steps(constituency.encode(tree))
+    assert last.configuration.point(last.boundary).is_final
