@@ -1,0 +1,63 @@
+"""The commands of `fencepost`, put together."""
+
+from __future__ import annotations
+
+import re
+from inspect import cleandoc
+from typing import Annotated
+
+import typer
+
+from fencepost.cli import files, look, score
+
+HELP = """Constituency trees and nested entities: read, check, convert, trace and score them.
+
+Examples:
+  fencepost inspect train.ptb dev.ptb
+  fencepost convert train.mrg train.jsonl --drop-traces --drop-functions
+  fencepost trace dev.ptb --limit 1
+  fencepost score gold.ptb predicted.ptb
+"""
+
+
+def _with_examples(text: str | None) -> str:
+    """A help text whose examples keep their lines."""
+    # A backspace on a line of its own tells click not to wrap the paragraph.
+    return re.sub(r"^(?=Examples?:$)", "\b\n", cleandoc(text or ""), flags=re.MULTILINE)
+
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,  # what is not ours to explain shows its traceback
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(version("fencepost"))
+        raise typer.Exit
+
+
+@app.callback(help=_with_examples(HELP))
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+for command in (
+    files.convert,
+    files.merge,
+    files.prepare,
+    score.score,
+    look.trace,
+    look.inspect,
+):
+    app.command(help=_with_examples(command.__doc__), no_args_is_help=True)(command)

@@ -1,0 +1,174 @@
+"""Commands that turn files into files: convert, merge, prepare."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from fencepost.cli import options as opt
+from fencepost.cli.progress import watcher
+from fencepost.cli.tables import table
+from fencepost.errors import ConfigError
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="A file, a folder, or - .")],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="A file, or - .")],
+    from_: opt.From = None,
+    to: opt.To = None,
+    encoding: opt.Encoding = "utf-8",
+    on_crossing: opt.OnCrossing = "error",
+    skip_bad: opt.SkipBad = False,
+    drop_traces: opt.DropTraces = False,
+    drop_functions: opt.DropFunctions = False,
+    drop_features: opt.DropFeatures = False,
+    escapes: opt.Escapes = "round",
+    scheme: opt.Scheme = "auto",
+    word_column: opt.WordColumn = None,
+    tag_column: opt.TagColumn = None,
+    entity_columns: opt.EntityColumns = None,
+    span_group: opt.SpanGroup = "sc",
+    to_encoding: Annotated[str, typer.Option(help="Encoding of the output.")] = "utf-8",
+    to_scheme: Annotated[
+        Literal["bio", "iob1", "bioes"], typer.Option(help="Scheme of CoNLL columns written.")
+    ] = "bio",
+    quiet: opt.Quiet = False,
+) -> None:
+    """Convert trees and entities from one file format to another.
+
+    Examples:
+      fencepost convert wsj/22 dev.ptb --drop-traces --drop-functions
+      fencepost convert train.conll train.jsonl
+      fencepost convert dev.jsonl - --to pretty
+    """
+    from fencepost.formats import Reading, ReadSettings
+    from fencepost.run.convert import convert as run
+
+    settings = ReadSettings(
+        encoding=encoding,
+        on_crossing=on_crossing,
+        skip_bad=skip_bad,
+        drop_traces=drop_traces,
+        drop_functions=drop_functions,
+        drop_features=drop_features,
+        escapes=escapes,
+        scheme=scheme,
+        word_column=word_column,
+        tag_column=tag_column,
+        entity_columns=_columns(entity_columns),
+        span_group=span_group,
+    )
+    counts = run(
+        Reading(source, format=from_, settings=settings),
+        out,
+        to=to,
+        watch=watcher(quiet),
+        encoding=to_encoding,
+        scheme=to_scheme,
+        span_group=span_group,
+    )
+    _tell(counts, quiet)
+
+
+def _columns(text: str | None) -> tuple[int, ...] | None:
+    try:
+        return None if text is None else tuple(map(int, text.split(",")))
+    except ValueError:
+        raise ConfigError(
+            f"--entity-columns: numbers are expected, as in 2,3, not {text!r}"
+        ) from None
+
+
+def _tell(counts: Counter[str], quiet: bool) -> None:
+    """Say on standard error how many sentences there were, and what was left out."""
+    if quiet:
+        return
+    print(f"{counts.pop('sentences', 0):,} sentences written", file=sys.stderr)
+    for reason, count in counts.items():
+        print(f"left out: {count:,} {reason}", file=sys.stderr)
+
+
+def merge(
+    first: Annotated[str, typer.Argument(metavar="TREES", help="A file with one layer.")],
+    second: Annotated[str, typer.Argument(metavar="ENTITIES", help="A file with the other.")],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="A file of JSON lines, or - .")],
+    to: opt.To = None,
+    encoding: opt.Encoding = "utf-8",
+    on_crossing: opt.OnCrossing = "error",
+    quiet: opt.Quiet = False,
+) -> None:
+    """Join the layers of the same sentences from two files.
+
+    The sentences have to be the same, in the same order; the first line whose words differ is
+    named.
+
+    Example:
+      fencepost merge gum/const/dev.ptb gum/ner/dev.jsonl dev.jsonl
+    """
+    from fencepost.formats import Reading, ReadSettings
+    from fencepost.run.convert import merge as run
+
+    if on_crossing == "drop-sentence":
+        raise ConfigError("--on-crossing drop-sentence would leave one file shorter: use drop-span")
+    settings = ReadSettings(encoding=encoding, on_crossing=on_crossing)
+    one, other = (Reading(path, settings=settings) for path in (first, second))
+    _tell(run(one, other, out, to=to, watch=watcher(quiet)), quiet)
+
+
+def prepare(
+    corpus: Annotated[
+        Literal["ptb", "ctb7", "genia", "ace2004", "ace2005"],
+        typer.Argument(metavar="ptb|ctb7|genia|ace2004|ace2005", help="Which corpus."),
+    ],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Its original files.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder for the splits.")],
+    train: Annotated[Path | None, typer.Option(help="List of files for training.")] = None,
+    dev: Annotated[Path | None, typer.Option(help="List of files for development.")] = None,
+    test: Annotated[Path | None, typer.Option(help="List of files for testing.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding; without it, what the corpus comes in.")
+    ] = None,
+    on_crossing: opt.OnCrossing = "error",
+    quiet: opt.Quiet = False,
+) -> None:
+    """Make the paper's splits from a corpus as its owners distribute it.
+
+    Examples:
+      fencepost prepare ptb LDC99T42 data/ptb
+      fencepost prepare ctb7 LDC2010T07 data/ctb7 --train a.txt --dev b.txt --test c.txt
+    """
+    from fencepost.run.prepare import prepare as run
+
+    lists = {"train": train, "dev": dev, "test": test}
+    found = run(
+        corpus,
+        source,
+        out,
+        ids={split: path for split, path in lists.items() if path is not None},
+        encoding=encoding,
+        on_crossing=on_crossing,
+    )
+    if quiet:
+        return
+    rows = [["", *found]]
+    for field, name in (
+        ("documents", "documents"),
+        ("sentences", "sentences"),
+        ("words", "words"),
+        ("spans", "spans"),
+        ("crossing", "left out: crossing entities"),
+        ("duplicates", "left out: repeated entities"),
+        ("outside", "left out: entities outside of the text"),
+        ("left_out", "left out: sentences"),
+    ):
+        numbers = [getattr(counts, field) for counts in found.values()]
+        if any(numbers) or not name.startswith("left out"):
+            rows.append([name, *(f"{number:,}" for number in numbers)])
+    print(table(rows))
+    for split, counts in found.items():
+        if counts.note:
+            print(f"note: {split} has {counts.note}", file=sys.stderr)

@@ -1,0 +1,57 @@
+"""The options that several commands share, each said once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+READ = "How to read"
+WRITE = "How to write"
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+From = Annotated[
+    str | None,
+    typer.Option("--from", help="Format of the input: ptb data jsonl conll brat spacy."),
+]
+To = Annotated[
+    str | None,
+    typer.Option("--to", help="Format of the output: ptb pretty data jsonl conll brat spacy."),
+]
+Encoding = Annotated[str, typer.Option(help="Encoding of text files, for example gb18030.")]
+OnCrossing = Annotated[
+    Literal["error", "drop-sentence", "drop-span"],
+    typer.Option(help="What to do with entities that cross or have a gap."),
+]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave out sentences that cannot be read; count them.")
+]
+DropTraces = Annotated[
+    bool, typer.Option("--drop-traces", help="Drop -NONE- and the nodes this leaves empty.")
+]
+DropFunctions = Annotated[
+    bool, typer.Option("--drop-functions", help="NP-SBJ-1 and NP=2 become NP.")
+]
+DropFeatures = Annotated[
+    bool, typer.Option("--drop-features", help="NP##case=n## becomes NP (SPMRL).")
+]
+Escapes = Annotated[
+    Literal["round", "penn", "none"],
+    typer.Option(help=r"What to undo in words: -LRB-; penn: also -LSB-, -LCB-, \/ and \*."),
+]
+Scheme = Annotated[
+    Literal["auto", "bio", "iob1", "bioes"], typer.Option(help="Scheme of CoNLL columns.")
+]
+WordColumn = Annotated[
+    int | None, typer.Option(help="CoNLL: the column of the word, counted from 0.")
+]
+TagColumn = Annotated[int | None, typer.Option(help="CoNLL: the column of the tag.")]
+EntityColumns = Annotated[
+    str | None, typer.Option(help="CoNLL: the columns of the entities, as in 2,3.")
+]
+SpanGroup = Annotated[str, typer.Option(help="spaCy: the name of the span group.")]
+Task = Annotated[
+    Literal["tree", "entities"] | None,
+    typer.Option(help="Which layer; without it, those that are there."),
+]

@@ -1,0 +1,146 @@
+"""The command `score`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from fencepost.cli import options as opt
+from fencepost.cli.tables import table
+from fencepost.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from fencepost.formats import ReadSettings
+    from fencepost.run.score import EntityReport, TreeReport
+    from fencepost.scoring import Parameters
+    from fencepost.scoring.entities import Match
+
+
+def score(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The annotation.")],
+    predicted: Annotated[str, typer.Argument(metavar="PREDICTED", help="What to score, or - .")],
+    task: opt.Task = None,
+    to: Annotated[
+        Literal["evalb"] | None,
+        typer.Option(help="evalb: print what the EVALB program prints, to the byte."),
+    ] = None,
+    prm: Annotated[
+        str | None, typer.Option(help="EVALB's parameter file; without it, COLLINS.prm.")
+    ] = None,
+    from_: opt.From = None,
+    encoding: opt.Encoding = "utf-8",
+    on_crossing: opt.OnCrossing = "error",
+    as_json: opt.AsJson = False,
+) -> None:
+    """Score predicted trees as EVALB does, and predicted entities by strict match.
+
+    Sentences are compared in order. Other words than in the gold file are an error; with --to evalb
+    they are counted and reported the way that program does it.
+
+    Examples:
+      fencepost score gold.ptb predicted.ptb
+      fencepost score gold.ptb predicted.ptb --to evalb --prm COLLINS.prm
+      fencepost score gold.jsonl predicted.jsonl --task entities --json
+    """
+    from fencepost.formats import ReadSettings
+    from fencepost.run import score as run
+    from fencepost.scoring import COLLINS, read_parameters
+
+    settings = ReadSettings(encoding=encoding, on_crossing=on_crossing)
+    parameters = COLLINS if prm is None else read_parameters(prm)
+    if to == "evalb":
+        if as_json or task == "entities":
+            raise ConfigError("--to evalb prints trees' scores as that program does, and no JSON")
+        _print_evalb(gold, predicted, from_, settings, parameters)
+        return
+    tasks = _tasks(gold, predicted, from_, settings) if task is None else [task]
+    for index, name in enumerate(tasks):
+        if name == "tree":
+            trees = run.score_trees(
+                gold,
+                predicted,
+                gold_format=from_,
+                predicted_format=from_,
+                settings=settings,
+                parameters=parameters,
+            )
+            told, data = _told_trees(trees), trees.to_dict()
+        else:
+            entities = run.score_entities(
+                gold, predicted, gold_format=from_, predicted_format=from_, settings=settings
+            )
+            told, data = _told_entities(entities), entities.to_dict()
+        print(json.dumps(data, ensure_ascii=False) if as_json else "\n" * (index > 0) + told)
+
+
+def _tasks(gold: str, predicted: str, format: str | None, settings: ReadSettings) -> list[str]:
+    from fencepost.formats.files import STANDARD
+    from fencepost.run.score import layers_of
+
+    layers = layers_of(gold, format, settings)
+    if predicted != STANDARD:  # which could be read only once
+        layers &= layers_of(predicted, format, settings)
+    if not layers:
+        raise DataError(f"{gold} and {predicted} have no layer in common that could be scored")
+    return sorted(layers, reverse=True)
+
+
+def _print_evalb(
+    gold: str, predicted: str, format: str | None, settings: ReadSettings, parameters: Parameters
+) -> None:
+    from fencepost.run.score import evalb_output, sides
+    from fencepost.scoring.evalb import TooManyErrors
+
+    ours, theirs = (sides(path, format, settings) for path in (gold, predicted))
+    try:
+        for text, is_message in evalb_output(ours, theirs, parameters):
+            print(text, end="", file=sys.stderr if is_message else sys.stdout)
+    except TooManyErrors:
+        sys.exit(1)
+
+
+def _told_trees(report: TreeReport) -> str:
+    rows = [["trees", "all", f"length <= {report.cut_off}"]]
+    for name, field, digits in (
+        ("sentences", "sentences", 0),
+        ("  in error", "errors", 0),
+        ("  skipped", "skipped", 0),
+        ("gold brackets", "gold", 0),
+        ("predicted brackets", "predicted", 0),
+        ("matched brackets", "matched", 0),
+        ("recall", "recall", 2),
+        ("precision", "precision", 2),
+        ("F1", "f1", 2),
+        ("complete match", "complete_match", 2),
+        ("average crossing", "average_crossing", 2),
+        ("no crossing", "no_crossing", 2),
+        ("2 or less crossing", "two_or_less_crossing", 2),
+        ("tag accuracy", "tag_accuracy", 2),
+    ):
+        values = [getattr(totals, field) for totals in (report.all, report.short)]
+        rows.append([name, *(f"{value:,.{digits}f}" for value in values)])
+    return f"{table(rows)}\n\ngold data: {report.fingerprint}"
+
+
+def _told_entities(report: EntityReport) -> str:
+    score = report.score
+
+    def row(name: str, match: Match) -> list[str]:
+        percents = (match.precision, match.recall, match.f1)
+        counts = (match.gold, match.predicted, match.found)
+        return [name, *(f"{p:.2f}" for p in percents), *(f"{c:,}" for c in counts)]
+
+    rows = [["entities", "precision", "recall", "F1", "gold", "predicted", "matched"]]
+    rows.append(row("all (micro)", score.all))
+    rows.append(["mean of types (macro)", *(f"{p:.2f}" for p in score.macro), "", "", ""])
+    for heading, matches in (
+        ("by type", {name: score.types[name] for name in sorted(score.types)}),
+        ("by nesting", score.depths),
+        ("by length in words", score.lengths),
+    ):
+        rows.append([heading, "", "", "", "", "", ""])
+        rows += [row(f"  {name}", match) for name, match in matches.items()]
+    return f"{table(rows)}\n\ngold data: {report.fingerprint}"

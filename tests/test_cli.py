@@ -1,0 +1,274 @@
+"""Each command as a person would use it, with what it prints and the status it leaves with."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fencepost.cli import main
+from fencepost.cli.progress import watcher
+from fencepost.formats import read
+from tests.shared import SHARED, needs_shared_data
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command: its status, standard output and standard error."""
+
+    def command(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["fencepost", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        out, err = capfd.readouterr()
+        return int(left.value.code or 0), out, err
+
+    return command
+
+
+def test_help_and_version_are_printed(run: Run) -> None:
+    status, out, _ = run("--help")
+    assert status == 0
+    assert "\n    fencepost score gold.ptb predicted.ptb\n" in out
+    assert run("--version")[1].count(".") >= 2
+    for command in ("convert", "merge", "prepare", "score", "trace", "inspect"):
+        status, out, _ = run(command, "--help")
+        assert status == 0
+        assert f"\n    fencepost {command} " in out, "an example"
+
+
+class TestConvert:
+    def test_writes_a_file_and_says_how_much(self, run: Run, tmp_path: Path) -> None:
+        out = tmp_path / "out.jsonl"
+        assert run("convert", EXAMPLES / "garden.ptb", out) == (0, "", "3 sentences written\n")
+        assert len(list(read(out))) == 3
+        assert run("convert", out, tmp_path / "x.ptb", "-q") == (0, "", "")
+
+    def test_writes_to_standard_output(self, run: Run) -> None:
+        status, out, _ = run("convert", EXAMPLES / "museum.data", "-", "--to", "conll")
+        assert status == 0
+        assert out.startswith("The\tB-person\tO\tO\n")
+        assert "\nBergen\tI-person\tI-organization\tB-place\n" in out
+
+    def test_one_bad_line_among_ten_thousand_is_one_clear_error(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        lines = ["(S (A a))"] * 10_000
+        lines[4_111] = "(S (A a)"
+        source, out = tmp_path / "in.ptb", tmp_path / "out.jsonl"
+        source.write_text("\n".join(lines))
+        assert run("convert", source, out) == (
+            2,
+            "",
+            f"fencepost: {source}:4112: this bracket is never closed\n",
+        )
+        assert [path.name for path in tmp_path.iterdir()] == ["in.ptb"]
+        status, _, err = run("convert", source, out, "--skip-bad")
+        assert (status, err) == (0, "9,999 sentences written\nleft out: 1 bad sentences\n")
+
+    def test_columns_are_numbers(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.conll"
+        path.write_text("a\tX\tB-P\tB-Q\n")
+        status, out, _ = run("convert", path, "-", "--to", "data", "--entity-columns", "3")
+        assert (status, out) == (0, "a\n0,1 Q\n\n")
+        status, _, err = run("convert", path, "-", "--to", "data", "--entity-columns", "x")
+        assert status == 2
+        assert "numbers are expected, as in 2,3, not 'x'" in err
+
+
+class TestMerge:
+    def test_joins_two_files(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "x.ptb").write_text("(S (A a))\n")
+        (tmp_path / "x.data").write_text("a\n0,1 X\n\n")
+        out = tmp_path / "both.jsonl"
+        status, _, err = run("merge", tmp_path / "x.ptb", tmp_path / "x.data", out)
+        assert (status, err) == (0, "1 sentences written\n")
+        assert json.loads(out.read_text())["entities"] == [[0, 1, "X"]]
+
+    def test_cannot_leave_sentences_out_of_one_file(self, run: Run, tmp_path: Path) -> None:
+        status, _, err = run("merge", "a", "b", "c", "--on-crossing", "drop-sentence")
+        assert status == 2
+        assert "drop-span" in err
+
+
+class TestPrepare:
+    def test_prints_counts_and_notes(self, run: Run, tmp_path: Path) -> None:
+        for section in range(2, 24):
+            folder = tmp_path / f"wsj/{section:02}"
+            folder.mkdir(parents=True)
+            tree = "( (S (NP-SBJ (-NONE- *)) (VP (VB Go))) )\n"
+            (folder / f"wsj_{section:02}01.mrg").write_text(tree)
+        status, out, err = run("prepare", "ptb", tmp_path / "wsj", tmp_path / "out")
+        assert status == 0
+        assert out.splitlines()[0].split() == ["train", "dev", "test"]
+        assert "note: dev has 1 sentences, where 1,700 are published" in err
+        assert (tmp_path / "out/dev.ptb").read_text() == "(TOP (S (VP (VB Go))))\n"
+        assert run("prepare", "ptb", tmp_path / "wsj", tmp_path / "out", "-q") == (0, "", "")
+
+    def test_says_what_was_left_out(self, run: Run, tmp_path: Path) -> None:
+        status, _, err = run("prepare", "ctb7", tmp_path, tmp_path / "out")
+        assert status == 2
+        assert "--train" in err
+        (tmp_path / "chtb_0001.nw").write_text("( (IP (NN x)) )\n( (IP (-NONE- *)) )\n")
+        (tmp_path / "chtb_0002.nw").write_text("( (IP (NN x)) )\n")
+        (tmp_path / "chtb_0003.nw").write_text("( (IP (NN x)) )\n")
+        lists = []
+        for number, split in enumerate(("train", "dev", "test"), 1):
+            (tmp_path / split).write_text(f"{number}\n")
+            lists += [f"--{split}", tmp_path / split]
+        status, out, _ = run("prepare", "ctb7", tmp_path, tmp_path / "out", *lists)
+        assert status == 0
+        assert out.splitlines()[-1].split() == ["left", "out:", "sentences", "1", "0", "0"]
+
+
+class TestScore:
+    GOLD, PREDICTED = EXAMPLES / "garden.ptb", EXAMPLES / "garden.predicted.ptb"
+
+    def test_prints_a_table_and_the_fingerprint(self, run: Run) -> None:
+        status, out, _ = run("score", self.GOLD, self.PREDICTED)
+        assert status == 0
+        assert ["F1", "97.44", "97.44"] in [line.split() for line in out.splitlines()]
+        assert "gold data: 3 sentences, 21 words, " in out
+
+    def test_prints_json(self, run: Run) -> None:
+        _, out, _ = run("score", self.GOLD, self.PREDICTED, "--json")
+        data = json.loads(out)
+        assert (data["task"], round(data["f1"], 2)) == ("tree", 97.44)
+
+    def test_prints_entities(self, run: Run) -> None:
+        path = EXAMPLES / "museum.data"
+        _, out, _ = run("score", path, path)
+        assert "all (micro)               100.00  100.00  100.00     8          8        8" in out
+
+    def test_scores_each_layer_that_both_files_have(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.jsonl"
+        path.write_text('{"tree": "(S (A a))", "entities": [[0, 1, "X"]]}\n')
+        _, out, _ = run("score", path, path, "--json")
+        assert [json.loads(line)["task"] for line in out.splitlines()] == ["tree", "entities"]
+        _, out, _ = run("score", path, path)
+        assert "\n\nentities " in out
+        _, out, _ = run("score", path, path, "--task", "entities", "--json")
+        assert json.loads(out)["f1"] == 100
+        status, _, err = run("score", self.GOLD, EXAMPLES / "museum.data")
+        assert status == 2
+        assert "no layer in common" in err
+
+    @needs_shared_data
+    def test_prints_what_evalb_prints_to_the_byte(self, run: Run) -> None:
+        folder = SHARED / "evalb"
+        assert run("score", folder / "gold.ptb", folder / "pred.ptb", "--to", "evalb") == (
+            0,
+            (folder / "expected.txt").read_text(),
+            (folder / "expected.stderr.txt").read_text(),
+        )
+
+    def test_leaves_like_evalb_after_too_many_errors(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "g.ptb").write_text("(S (A a))\n" * 20)
+        (tmp_path / "p.ptb").write_text("(S (A b))\n" * 20)
+        (tmp_path / "x.prm").write_text("MAX_ERROR 3\nLABELED 1\n")
+        files = tmp_path / "g.ptb", tmp_path / "p.ptb"
+        status, out, err = run("score", *files, "--to", "evalb")
+        assert (status, len(err.splitlines())) == (1, 12)
+        assert "Summary" not in out
+        _, _, err = run("score", *files, "--to", "evalb", "--prm", tmp_path / "x.prm")
+        assert len(err.splitlines()) == 5
+
+    def test_evalb_knows_no_json(self, run: Run) -> None:
+        status, _, err = run("score", self.GOLD, self.PREDICTED, "--to", "evalb", "--json")
+        assert status == 2
+        assert "no JSON" in err
+
+    def test_standard_input_can_be_scored(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        with self.PREDICTED.open() as file:
+            monkeypatch.setattr(sys, "stdin", file)
+            status, out, _ = run("score", self.GOLD, "-", "--from", "ptb", "--json")
+        assert status == 0
+        assert round(json.loads(out)["f1"], 2) == 97.44
+
+
+class TestTrace:
+    def test_prints_steps(self, run: Run) -> None:
+        status, out, _ = run("trace", EXAMPLES / "garden.ptb", "--limit", "1")
+        assert status == 0
+        assert out.startswith("# tree of 9 words in 10 steps\n0 The 1 old 2 gardener 3 ")
+        assert out.count("\n") == 13
+
+    def test_prints_both_layers(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.jsonl"
+        path.write_text('{"tree": "(S (A a))", "entities": []}\n')
+        assert run("trace", path)[1].count("# ") == 2
+        assert run("trace", path, "--task", "tree")[1].count("# ") == 1
+
+
+class TestInspect:
+    def test_tells_what_is_there(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.ptb"
+        path.write_text("(S (S (NP (A a) (B b)) (NP (C c))))\n" * 2)
+        status, out, _ = run("inspect", path)
+        assert status == 0
+        assert "2 sentences, 6 words, 3.0 a sentence, at most 3; 1 repeated" in out
+        assert "tree: 8 spans, 2 labels, depth 3.0 on average and 3 at most" in out
+        assert "6 steps, 1.00 a word" in out
+        assert "several labels on the same words: 2 places, S+S 2" in out
+        assert out.endswith("No problems found.\n")
+
+    def test_leaves_with_status_1_if_there_are_problems(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.data"
+        path.write_text("a b c\n0,2 X|1,3 X|0,3 X\n\n" + "d\n0,9 X\n\n" * 12)
+        status, out, _ = run("inspect", path)
+        assert status == 1
+        assert "left out: 1 crossing entities" in out
+        assert "out of range: 12 problems\n" in out
+        assert "... and 2 more" in out
+
+    def test_tells_of_empty_files(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.ptb"
+        path.write_text("")
+        status, out, _ = run("inspect", path)
+        assert status == 1
+        assert "there is no sentence here" in out
+
+    def test_shortens_long_lists(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.ptb"
+        path.write_text("".join(f"(L{k} (A a))\n(L{k} (A a))\n" for k in range(12)))
+        assert "and 2 more" in run("inspect", path)[1]
+
+    def test_prints_json(self, run: Run) -> None:
+        _, out, _ = run("inspect", EXAMPLES / "garden.ptb", "--json")
+        assert json.loads(out)["files"][0]["sentences"] == 3
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["convert", "nowhere.ptb", "out.jsonl"],
+        ["convert", EXAMPLES / "garden.ptb", "/nowhere/out.jsonl"],
+        ["convert", EXAMPLES / "garden.ptb", "out.xyz"],
+        ["score", EXAMPLES / "garden.ptb", "nowhere.ptb"],
+        ["trace", EXAMPLES / "demo.sh"],
+        ["inspect", "nowhere.ptb"],
+        ["frobnicate"],
+    ],
+)
+def test_errors_are_text_and_status_2(run: Run, arguments: list[str | Path]) -> None:
+    status, out, err = run(*arguments)
+    assert status == 2
+    assert out == ""
+    assert "Traceback" not in err
+
+
+class TestProgress:
+    def test_is_only_for_people(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert watcher(quiet=True) is iter
+        assert watcher(quiet=False) is iter  # standard error is not a terminal here
+
+    def test_goes_through_everything(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        watch = watcher(quiet=False)
+        assert len(list(watch(read(EXAMPLES / "garden.ptb")))) == 3

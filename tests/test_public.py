@@ -1,0 +1,29 @@
+"""What `import fencepost` gives, and what it does not pull in."""
+
+import subprocess
+import sys
+
+import pytest
+
+import fencepost
+
+
+def test_the_public_names_are_sorted_and_there() -> None:
+    assert fencepost.__all__ == sorted(fencepost.__all__)
+    for name in fencepost.__all__:
+        assert getattr(fencepost, name).__doc__
+
+
+def test_other_names_are_not() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = fencepost.nothing
+
+
+@pytest.mark.parametrize("module", ["fencepost", "fencepost.formats", "fencepost.cli.app"])
+def test_importing_does_not_load_what_is_heavy(module: str) -> None:
+    code = (
+        f"import sys, {module}\n"
+        "heavy = {'torch', 'numpy', 'spacy', 'nltk', 'transformers', 'rich.progress'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
