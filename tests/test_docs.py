@@ -1,0 +1,78 @@
+"""Pages that could fall behind the code are checked against it.
+
+`python -m tests.test_docs` writes the page of the command line anew.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fencepost
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs/reference/command-line.md"
+COMMANDS = ("convert", "merge", "prepare", "score", "trace", "inspect")
+
+
+def help_of(*command: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "fencepost", *command, "--help"],
+        capture_output=True,
+        check=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "90", "TERMINAL_WIDTH": "90"},
+    )
+    return done.stdout.replace("python -m fencepost", "fencepost").strip()
+
+
+def command_line_page() -> str:
+    parts = [
+        "# Command line\n\n"
+        "Results go to standard output, notes and progress bars to standard error (bars only if\n"
+        "that is a terminal). The status is 0 if all went well, 1 if `inspect` found problems,\n"
+        "and 2 if something was wrong with the input or the options.\n",
+        f"```text\n{help_of()}\n```\n",
+    ]
+    parts += (f"## {name}\n\n```text\n{help_of(name)}\n```\n" for name in COMMANDS)
+    return "\n".join(parts)
+
+
+def test_the_page_of_the_command_line_is_what_help_prints() -> None:
+    assert PAGE.read_text() == command_line_page(), "run python -m tests.test_docs"
+
+
+def python_blocks(path: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+def test_the_python_that_is_shown_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "train.conll").write_text("a\tB-X\n\n")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    blocks = python_blocks(ROOT / page)
+    assert blocks
+    for block in blocks:
+        exec(block, names)
+    assert names["fencepost"] is fencepost
+
+
+def test_the_trace_that_is_shown_is_what_is_printed() -> None:
+    shown = re.search(
+        r"\$ (fencepost trace [^\n]+)\n(.*?)```", (ROOT / "README.md").read_text(), re.S
+    )
+    assert shown
+    command = [sys.executable, "-m", *shown[1].split()]
+    printed = subprocess.run(command, capture_output=True, check=True, text=True, cwd=ROOT).stdout
+    assert printed == shown[2]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(command_line_page())
