@@ -1,6 +1,7 @@
 """Each command as a person would use it, with what it prints and the status it leaves with."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -259,6 +260,39 @@ def test_errors_are_text_and_status_2(run: Run, arguments: list[str | Path]) -> 
     assert status == 2
     assert out == ""
     assert "Traceback" not in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("command", ["inspect garden.ptb", "convert garden.ptb - --to ptb"])
+def test_a_full_disk_behind_standard_output_is_told(command: str) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "fencepost", *command.split()],
+            cwd=EXAMPLES,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "fencepost: cannot be written: No space left on device\n"
+
+
+def test_a_closed_pipe_is_no_reason_to_complain(tmp_path: Path) -> None:
+    path = tmp_path / "x.ptb"
+    path.write_text("(S (A a))\n" * 50_000)
+    command = f"{sys.executable} -m fencepost convert {path} - --to jsonl -q | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")
+
+
+def test_half_a_character_can_be_printed(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"words": ["a\\ud800"], "entities": []}\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "fencepost", "trace", str(path)], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "0 a\\ud800 1" in done.stdout
 
 
 class TestProgress:

@@ -71,6 +71,24 @@ class TestFolder:
             read(tmp_path, format="data")
 
 
+def test_bytes_of_another_encoding_cost_only_their_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "x.ptb"
+    path.write_bytes(
+        b"(S (A a))\n(S (A \xe9))\n(S (\xe9 a))\n(\xe9 (A a) (B b))\n(S (A \xc3\xa9))\n"
+    )
+    reading = read(path, skip_bad=True)
+    assert [parse.words for parse in reading] == [("a",), ("é",)]
+    assert reading.counts == {"bad sentences": 3}
+    entities = tmp_path / "x.data"
+    entities.write_bytes(b"a\n0,1 \xe9\n\nb\n0,1 X\n\n")
+    assert [parse.words for parse in read(entities, skip_bad=True)] == [("b",)]
+    columns = tmp_path / "x.conll"
+    columns.write_bytes(b"a B-X\n\n\xe9 B-X\n\nc O\n\n")
+    assert [parse.words for parse in read(columns, skip_bad=True)] == [("a",), ("c",)]
+    with pytest.raises(DataError, match=r"x\.ptb:2: not utf-8: byte 0xe9"):
+        list(read(path))
+
+
 def test_problems_can_be_collected(tmp_path: Path) -> None:
     path = tmp_path / "x.ptb"
     path.write_text("(S (A a)\n" + TREE + "(S (A a)))\n")

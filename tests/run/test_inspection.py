@@ -89,6 +89,14 @@ def test_one_bad_sentence_does_not_hide_the_others(tmp_path: Path) -> None:
     assert found.files[0].left_out == {"bad sentences": 2}
 
 
+def test_a_file_that_cannot_be_read_on_is_a_problem_too(tmp_path: Path) -> None:
+    (tmp_path / "x.conll").write_text("a I-X\n\nb O\nc B-X\n\n")
+    (tmp_path / "y.ptb").write_bytes(b"(S (S (A \xe9)))\n(S (S (A a)))\n")
+    found = inspect([tmp_path / "x.conll", tmp_path / "y.ptb"], settings=DROPPING)
+    assert [p.path.rpartition("/")[2] for p in found.problems] == ["x.conll", "x.conll", "y.ptb"]
+    assert found.files[1].sentences == 1
+
+
 def test_it_can_all_be_had_as_plain_data(tmp_path: Path) -> None:
     found = inspected(tmp_path, x_data="a b c\n0,2 X|1,3 X|0,2 X\n\n")
     data = json.loads(json.dumps(found.to_dict()))

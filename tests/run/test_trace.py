@@ -3,6 +3,7 @@ from hypothesis import given
 from fencepost.run.trace import steps, trace
 from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.tasks import constituency
+from fencepost.transition import Configuration
 from tests.strategies import trees
 
 
@@ -31,11 +32,24 @@ def test_a_layer_that_is_not_there_has_no_trace() -> None:
 
 def test_a_sentence_without_words_has_no_steps() -> None:
     lines = list(trace(Parse(Sentence(()), entities=()), "entities"))
-    assert lines[:2] == ["# entities of 0 words in 0 steps", ""]
+    assert lines[:2] == ["# entities of 0 words in 0 steps", "0"]
     assert len(lines) == 3
 
 
 @given(trees())
-def test_the_last_step_completes_the_sentence(tree: Tree) -> None:
-    *_, last = steps(constituency.encode(tree))
-    assert last.configuration.point(last.boundary).is_final
+def test_steps_start_from_the_configurations_of_the_reference(tree: Tree) -> None:
+    configuration = Configuration(len(tree.sentence))
+    for cursor, left, boundary, _ in steps(constituency.encode(tree)):
+        right = range(cursor + 1, configuration.n + 1)
+        assert cursor == configuration.cursor
+        assert (*left, *right) == configuration.candidates()
+        configuration = configuration.point(boundary)
+    assert configuration.is_final
+
+
+def test_many_candidates_are_shortened() -> None:
+    n = 100
+    tree = Tree(Sentence(("x",) * n), tuple(Span(start, n, "X") for start in range(n)))
+    lines = list(trace(Parse(tree.sentence, tree), "tree"))
+    assert "  0 1 2 3 4 5 6 7 ... 90 91 92 93 94 95 96 97 100  " in lines[3 + n - 1]
+    assert max(map(len, lines[3:])) < 120

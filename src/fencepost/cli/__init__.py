@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 
 from fencepost.errors import FencepostError
@@ -11,8 +13,19 @@ def main() -> None:
     """Run `fencepost`; an error of the user's is printed as text and ends it with status 2."""
     from fencepost.cli.app import app
 
+    # Half a character that a file held, or a terminal without ∅, is no reason to stop printing.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="fencepost")
     except FencepostError as error:
         print(f"fencepost: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        if error.filename is not None:  # then it is none of the streams
+            raise
+        print(f"fencepost: cannot be written: {error.strerror}", file=sys.stderr)
+        # What is left in the buffer cannot be written either, and would be tried again at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)

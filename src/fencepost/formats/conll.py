@@ -58,16 +58,15 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
 @contextmanager
 def _readable_twice(source: Source) -> Iterator[tuple[Source, Source]]:
     """Two sources of the same lines; what comes through a pipe is kept on the disk meanwhile."""
-    if str(source.path) != STANDARD and os.path.isfile(source.path):
-        yield Source(source.path, encoding=source.encoding), source
-        return
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "lines")
-        with source.open() as piped, open(path, "wb") as kept:
-            shutil.copyfileobj(piped, kept)
-        copy = Source(path, encoding=source.encoding)
-        copy.name = source.name
-        yield copy, copy
+        if str(source.path) == STANDARD or not os.path.isfile(source.path):
+            path = Path(folder, "lines")
+            with source.open() as piped, open(path, "wb") as kept:
+                shutil.copyfileobj(piped, kept)
+            source.path = path
+        first = Source(source.path, encoding=source.encoding, forgiving=source.forgiving)
+        first.name = source.name
+        yield first, source
 
 
 def _sentences(source: Source, settings: ReadSettings) -> Iterator[list[_Row]]:

@@ -28,12 +28,18 @@ class Source:
     Args:
         path: the file, or `-` for standard input. gzip is recognised by its first bytes.
         encoding: of its text.
+        forgiving: whether bytes that are not of this encoding are kept as stand-ins, for the
+            caller to leave out what holds them.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, encoding: str = "utf-8") -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, encoding: str = "utf-8", forgiving: bool = False
+    ) -> None:
         self.name = "<stdin>" if str(path) == STANDARD else str(path)
         self.path = path
         self.encoding = encoding
+        self.forgiving = forgiving
+        self.stand_ins = False  # whether there have been any
         self.bytes_read = 0
         self.line = 0  # the line that was read last
 
@@ -66,7 +72,10 @@ class Source:
                 try:
                     text = raw.decode(self.encoding)
                 except UnicodeDecodeError as error:
-                    raise self._undecodable(error, self.line) from error
+                    if not self.forgiving:
+                        raise self._undecodable(error, self.line) from error
+                    self.stand_ins = True
+                    text = raw.decode(self.encoding, "surrogateescape")
                 yield text.rstrip("\r\n")
 
     def _raw_lines(self, file: IO[bytes]) -> Iterator[bytes]:

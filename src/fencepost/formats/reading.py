@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.registry import FORMATS, Format, format_of
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Parse
+
+_STAND_IN = re.compile(r"[\udc80-\udcff]")  # how Python keeps a byte that it cannot decode
 
 
 def read(path: str | os.PathLike[str], *, format: str | None = None, **settings: Any) -> Reading:
@@ -53,10 +56,11 @@ class Reading(Iterator[Parse]):
         self.settings = settings or ReadSettings()
         self.counts: Counter[str] = Counter()
         self._on_problem = on_problem
+        self._forgiving = on_problem is not None or self.settings.skip_bad
         self._format, self._paths = _files(path, format)
         self.bytes_total = sum(os.path.getsize(p) for p in self._paths if str(p) != STANDARD)
         self._bytes_before = 0
-        self._source = Source(self._paths[0], encoding=self.settings.encoding)
+        self._source = self._open(self._paths[0])
         self._line = 0
         self._parses = self._read()
 
@@ -80,11 +84,13 @@ class Reading(Iterator[Parse]):
         assert self._format.attempts is not None
         for path in self._paths:
             self._bytes_before += self._source.bytes_read
-            self._source = Source(path, encoding=self.settings.encoding)
+            self._source = self._open(path)
             for attempt in self._format.attempts(self._source, self.settings):
                 self._line = attempt.line
                 try:
                     parses = tuple(attempt.read())
+                    if self._source.stand_ins:
+                        self._refuse_stand_ins(parses)
                 except Dropped:
                     self.counts["sentences with crossing entities"] += 1
                     continue
@@ -96,6 +102,16 @@ class Reading(Iterator[Parse]):
                     self.counts["crossing entities"] += len(parse.dropped)
                     yield parse
         self.counts += Counter()  # leaves out what was never seen
+
+    def _open(self, path: Path) -> Source:
+        return Source(path, encoding=self.settings.encoding, forgiving=self._forgiving)
+
+    def _refuse_stand_ins(self, parses: tuple[Parse, ...]) -> None:
+        for parse in parses:
+            spans = (*(parse.tree.spans if parse.tree else ()), *(parse.entities or ()))
+            labels = (label or "" for _, _, label in spans)
+            if any(map(_STAND_IN.search, (*parse.words, *(parse.tags or ()), *labels))):
+                raise DataError(f"not {self.settings.encoding}")
 
     def _problem(self, error: DataError) -> None:
         if self._on_problem is not None:

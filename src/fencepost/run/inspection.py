@@ -166,18 +166,25 @@ def inspect(
     for number, path in enumerate(paths):
         file = FileReport(str(path))
         inspection.files.append(file)
-        reading = _reading(path, format, settings, inspection.problems)
-        for parse in watch(reading):
-            place = reading.place
-            _add(file, parse, place[1])
-            inspection.problems += _problems_of(parse, *place)
-            key = hashlib.blake2b("\n".join(parse.words).encode("utf-8", "replace"), digest_size=12)
-            other, line = seen.setdefault(key.digest(), (number, place[1]))
-            if other != number:
-                message = f"the same sentence is in {paths[other]}:{line}"
-                inspection.problems.append(Problem("in two files", *place, message))
-            elif line != place[1]:
-                file.repeated += 1
+
+        def note(error: DataError) -> None:
+            problem = Problem(error.kind, error.path, error.line or 0, error.message)
+            inspection.problems.append(problem)
+
+        reading = Reading(path, format=format, settings=settings, on_problem=note)
+        try:
+            for parse in watch(reading):
+                place = reading.place
+                _add(file, parse, place[1])
+                inspection.problems += _problems_of(parse, *place)
+                other, line = seen.setdefault(_key(parse), (number, place[1]))
+                if other != number:
+                    message = f"the same sentence is in {paths[other]}:{line}"
+                    inspection.problems.append(Problem("in two files", *place, message))
+                elif line != place[1]:
+                    file.repeated += 1
+        except DataError as error:  # the file as a whole cannot be read any further
+            note(error)
         file.left_out = reading.counts
         if not file.sentences:
             inspection.problems.append(Problem("empty", str(path), 0, "there is no sentence here"))
@@ -190,13 +197,10 @@ def inspect(
     return inspection
 
 
-def _reading(
-    path: Path, format: str | None, settings: ReadSettings | None, problems: list[Problem]
-) -> Reading:
-    def note(error: DataError) -> None:
-        problems.append(Problem(error.kind, error.path, error.line or 0, error.message))
-
-    return Reading(path, format=format, settings=settings, on_problem=note)
+def _key(parse: Parse) -> bytes:
+    """A short stand-in for the words of a sentence, so that those of many files can be kept."""
+    words = "\n".join(parse.words).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(words, digest_size=12).digest()
 
 
 def _add(file: FileReport, parse: Parse, line: int) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fencepost.structure import Parse, Span
 from fencepost.tasks import constituency, entities
-from fencepost.transition import Configuration, fill_gaps, pointings
+from fencepost.transition import fill_gaps, pointings
+
+_SHOWN = 16  # candidates on the left; deep trees have thousands
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One pointing and the configuration that it starts from."""
+class Step(NamedTuple):
+    """One pointing, with what it could choose from."""
 
-    configuration: Configuration
+    cursor: int
+    left: tuple[int, ...]  # the candidates on the left, perhaps only the outer and inner ones
     boundary: int
     span: Span
 
@@ -26,12 +28,27 @@ def spans_of_layer(parse: Parse, layer: str) -> tuple[Span, ...] | None:
     return None if parse.entities is None else entities.encode(parse.entities, len(parse.words))
 
 
-def steps(spans: tuple[Span, ...]) -> Iterator[Step]:
-    """The steps that make the spans, from the first configuration to the last."""
-    configuration = Configuration(max((span.end for span in spans), default=0))
+def steps(spans: tuple[Span, ...], *, most: int | None = None) -> Iterator[Step]:
+    """The steps that make the spans, in order.
+
+    Args:
+        spans: with one over the whole sentence.
+        most: how many candidates on the left to give at most; None: all of them.
+    """
+    cursor = 0
+    starts: list[int] = []
     for pointing, span in zip(pointings(spans), fill_gaps(spans), strict=True):
-        yield Step(configuration, pointing.boundary, span)
-        configuration = configuration.point(pointing.boundary)
+        left = starts[:-1] if most is None or len(starts) <= most else _ends(starts, most)
+        yield Step(cursor, tuple(left), pointing.boundary, span)
+        while starts and starts[-1] >= span.start:
+            starts.pop()
+        starts.append(span.start)
+        cursor = span.end
+
+
+def _ends(starts: list[int], most: int) -> list[int]:
+    half = most // 2
+    return starts[:half] + starts[-1 - half : -1]
 
 
 def trace(parse: Parse, layer: str) -> Iterator[str]:
@@ -40,13 +57,14 @@ def trace(parse: Parse, layer: str) -> Iterator[str]:
     if spans is None:
         return
     rows = [("step", "cursor", "candidates", "points to", "completes", "label")]
-    for number, step in enumerate(steps(spans), 1):
+    n = len(parse.words)
+    for number, step in enumerate(steps(spans, most=_SHOWN), 1):
         start, end, label = step.span
         rows.append(
             (
                 str(number),
-                str(step.configuration.cursor),
-                _candidates(step.configuration),
+                str(step.cursor),
+                _candidates(step.cursor, step.left, n),
                 str(step.boundary),
                 f"({start}, {end})",
                 "∅" if label is None else label,
@@ -54,13 +72,8 @@ def trace(parse: Parse, layer: str) -> Iterator[str]:
         )
     count = len(rows) - 1
     name = f"{parse.id}: " if parse.id else ""
-    words = len(parse.words)
-    yield (
-        f"# {name}{layer} of {words} word{'s' * (words != 1)} in {count} step{'s' * (count != 1)}"
-    )
-    yield " ".join(f"{index} {word}" for index, word in enumerate(parse.words)) + (
-        f" {len(parse.words)}" if parse.words else ""
-    )
+    yield f"# {name}{layer} of {n} word{'s' * (n != 1)} in {count} step{'s' * (count != 1)}"
+    yield " ".join((*(f"{index} {word}" for index, word in enumerate(parse.words)), str(n)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [
@@ -70,13 +83,15 @@ def trace(parse: Parse, layer: str) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def _candidates(configuration: Configuration) -> str:
+def _candidates(cursor: int, left: tuple[int, ...], n: int) -> str:
     """The candidates, those on the right as a range.
 
-    >>> _candidates(Configuration(9, 4, (0, 2, 3)))
+    >>> _candidates(4, (0, 2), 9)
     '0 2 5-9'
     """
-    left = [str(start) for start in configuration.starts[:-1]]
-    first, last = configuration.cursor + 1, configuration.n
-    right = [] if first > last else [str(last) if first == last else f"{first}-{last}"]
-    return " ".join(left + right)
+    shown = [str(start) for start in left]
+    if len(left) == _SHOWN:
+        shown.insert(_SHOWN // 2, "...")
+    if cursor < n:
+        shown.append(str(n) if cursor + 1 == n else f"{cursor + 1}-{n}")
+    return " ".join(shown)
