@@ -10,7 +10,9 @@ import pytest
 
 from fencepost.cli import main
 from fencepost.cli.progress import watcher
-from fencepost.formats import read
+from fencepost.formats import ReadSettings, read
+from fencepost.run.sides import Sides
+from fencepost.run.watching import unwatched
 from tests.shared import SHARED, needs_shared_data
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -297,8 +299,8 @@ def test_half_a_character_can_be_printed(tmp_path: Path) -> None:
 
 class TestProgress:
     def test_is_only_for_people(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert watcher(quiet=True) is iter
-        assert watcher(quiet=False) is iter  # standard error is not a terminal here
+        assert watcher(quiet=True) is unwatched
+        assert watcher(quiet=False) is unwatched  # standard error is not a terminal here
 
     def test_goes_through_everything(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -306,3 +308,6 @@ class TestProgress:
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
         watch = watcher(quiet=False)
         assert len(list(watch(read(EXAMPLES / "garden.ptb")))) == 3
+        sides = Sides(EXAMPLES / "garden.ptb", None, ReadSettings())
+        assert len(list(watch(sides))) == 3
+        assert sides.place == (str(EXAMPLES / "garden.ptb"), 3)

@@ -6,7 +6,8 @@ import pytest
 
 from fencepost.errors import DataError
 from fencepost.formats import ReadSettings
-from fencepost.run.score import evalb_output, layers_of, score_entities, score_trees, sides
+from fencepost.run.score import evalb_output, layers_of, score_entities, score_trees
+from fencepost.run.sides import Sides
 from fencepost.scoring import Parameters
 
 GOLD = "(TOP (S (NP (NNP Ann)) (VP (VBD slept)) (. .)))\n(TOP (NP (NN Rain)))\n"
@@ -104,7 +105,7 @@ def test_standard_input_is_read_line_by_line(
 
 def test_evalb_prints_over_files(pair: tuple[Path, Path]) -> None:
     files = written(pair, GOLD, GOLD)
-    ours, theirs = (sides(path, None, ReadSettings()) for path in files)
+    ours, theirs = (Sides(path, None, ReadSettings()) for path in files)
     printed = list(evalb_output(ours, theirs))
     assert "Bracketing FMeasure       = 100.00" in printed[-1].text
 

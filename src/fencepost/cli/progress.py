@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from fencepost.formats import Reading
-    from fencepost.structure import Parse
+    from fencepost.run.watching import Watch, Watched
+
+T = TypeVar("T")
 
 _EVERY = 200  # sentences between two looks at how far it is
 
 
-def watcher(quiet: bool) -> Callable[[Reading], Iterable[Parse]]:
-    """A function that goes through a reading and shows how far it is."""
-    return iter if quiet or not sys.stderr.isatty() else _watch
+def watcher(quiet: bool) -> Watch:
+    """A function that goes through files and shows how far it is."""
+    from fencepost.run.watching import unwatched
+
+    return unwatched if quiet or not sys.stderr.isatty() else _watch
 
 
-def _watch(reading: Reading) -> Iterator[Parse]:
+def _watch(items: Watched[T], /) -> Iterator[T]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -38,8 +41,8 @@ def _watch(reading: Reading) -> Iterator[Parse]:
         console=Console(stderr=True),
         transient=True,
     ) as progress:
-        task = progress.add_task(reading.place[0], total=reading.bytes_total or None)
-        for number, parse in enumerate(reading):
+        task = progress.add_task(items.place[0], total=items.bytes_total or None)
+        for number, item in enumerate(items):
             if number % _EVERY == 0:
-                progress.update(task, completed=reading.bytes_read, description=reading.place[0])
-            yield parse
+                progress.update(task, completed=items.bytes_read, description=items.place[0])
+            yield item

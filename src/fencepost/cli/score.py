@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from fencepost.cli import options as opt
+from fencepost.cli.progress import watcher
 from fencepost.cli.tables import table
 from fencepost.errors import ConfigError, DataError
 
@@ -34,6 +35,7 @@ def score(
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
     as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Score predicted trees as EVALB does, and predicted entities by strict match.
 
@@ -66,11 +68,17 @@ def score(
                 predicted_format=from_,
                 settings=settings,
                 parameters=parameters,
+                watch=watcher(quiet),
             )
             told, data = _told_trees(trees), trees.to_dict()
         else:
             entities = run.score_entities(
-                gold, predicted, gold_format=from_, predicted_format=from_, settings=settings
+                gold,
+                predicted,
+                gold_format=from_,
+                predicted_format=from_,
+                settings=settings,
+                watch=watcher(quiet),
             )
             told, data = _told_entities(entities), entities.to_dict()
         print(json.dumps(data, ensure_ascii=False) if as_json else "\n" * (index > 0) + told)
@@ -91,10 +99,11 @@ def _tasks(gold: str, predicted: str, format: str | None, settings: ReadSettings
 def _print_evalb(
     gold: str, predicted: str, format: str | None, settings: ReadSettings, parameters: Parameters
 ) -> None:
-    from fencepost.run.score import evalb_output, sides
+    from fencepost.run.score import evalb_output
+    from fencepost.run.sides import Sides
     from fencepost.scoring.evalb import TooManyErrors
 
-    ours, theirs = (sides(path, format, settings) for path in (gold, predicted))
+    ours, theirs = (Sides(path, format, settings) for path in (gold, predicted))
     try:
         for text, is_message in evalb_output(ours, theirs, parameters):
             print(text, end="", file=sys.stderr if is_message else sys.stdout)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import Reading, write
 from fencepost.formats.registry import format_of
+from fencepost.run.watching import Watch, unwatched
 from fencepost.structure import Parse, Sentence, Tree
 
 Path = str | os.PathLike[str]
-Watch = Callable[[Reading], Iterable[Parse]]  # goes through a reading, and shows how far it is
 
 
 def convert(
-    reading: Reading, out: Path, *, to: str | None = None, watch: Watch = iter, **settings: Any
+    reading: Reading, out: Path, *, to: str | None = None, watch: Watch = unwatched, **settings: Any
 ) -> Counter[str]:
     """Write all that is read to a file, and return what there was and what was left out."""
     format = format_of(out, to)
@@ -36,7 +36,7 @@ def convert(
 
 
 def merge(
-    first: Reading, second: Reading, out: Path, *, to: str | None = None, watch: Watch = iter
+    first: Reading, second: Reading, out: Path, *, to: str | None = None, watch: Watch = unwatched
 ) -> Counter[str]:
     """Write one file with the layers of two that hold the same sentences in the same order."""
     count = write(_merged(first, second, watch), out, format=to)

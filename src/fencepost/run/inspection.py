@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import Reading, ReadSettings
 from fencepost.run.trace import spans_of_layer
+from fencepost.run.watching import Watch, unwatched
 from fencepost.structure import Parse, Span
 from fencepost.transition import fill_gaps
 
 Path = str | os.PathLike[str]
-Watch = Callable[[Reading], Iterable[Parse]]
 
 CHILDREN = (("1", 1), ("2", 2), ("3", 3), ("4-5", 5), (">5", None))
 
@@ -158,7 +158,7 @@ def inspect(
     *,
     format: str | None = None,
     settings: ReadSettings | None = None,
-    watch: Watch = iter,
+    watch: Watch = unwatched,
 ) -> Inspection:
     """Go through files, count what is there and collect every problem."""
     inspection = Inspection()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -11,9 +11,9 @@ from typing import Any
 from fencepost.errors import DataError
 from fencepost.formats import Reading, ReadSettings
 from fencepost.formats.cleaning import TRACE
-from fencepost.formats.files import STANDARD, Source
-from fencepost.formats.ptb import chunks
 from fencepost.formats.registry import format_of
+from fencepost.run.sides import Placed, Sides
+from fencepost.run.watching import Watch, unwatched
 from fencepost.scoring import (
     COLLINS,
     Comparison,
@@ -22,15 +22,12 @@ from fencepost.scoring import (
     Parameters,
     Side,
     Totals,
-    side_of_line,
-    side_of_tree,
 )
 from fencepost.scoring.entities import Match
 from fencepost.scoring.evalb import Printed, evalb
 from fencepost.structure.span import by_place
 
 Path = str | os.PathLike[str]
-Placed = tuple[int, Side]  # the line, and what stands there
 
 
 @dataclass(slots=True)
@@ -124,37 +121,8 @@ def layers_of(path: Path, format: str | None, settings: ReadSettings) -> frozens
     )
 
 
-def sides(path: Path, format: str | None, settings: ReadSettings) -> Iterator[Placed]:
-    """The trees of a file as they are compared, with their lines.
-
-    A file of brackets with one tree a line is read line by line, as EVALB reads it, so that an
-    empty line stands for a sentence that could not be parsed.
-    """
-    if os.path.isdir(path) or format_of(path, format).name != "ptb":
-        reading = Reading(path, format=format, settings=settings)
-        for parse in reading:
-            if parse.tree is None:
-                raise DataError("this sentence has no tree", kind="layer").at(*reading.place)
-            yield reading.place[1], side_of_tree(parse.tree)
-        return
-    source = Source(path, encoding=settings.encoding)
-    if str(path) == STANDARD or all(_balances(line) for line in source.lines()):
-        texts: Iterator[tuple[int, str]] = enumerate(source.lines(), 1)
-    else:
-        texts = chunks(source.lines())
-    for line, text in texts:
-        try:
-            yield line, side_of_line(text)
-        except DataError as error:
-            raise error.at(source.name, line) from None
-
-
-def _balances(line: str) -> bool:
-    return line.count("(") == line.count(")")
-
-
 def evalb_output(
-    gold: Iterator[Placed], predicted: Iterator[Placed], parameters: Parameters = COLLINS
+    gold: Iterable[Placed], predicted: Iterable[Placed], parameters: Parameters = COLLINS
 ) -> Iterator[Printed]:
     """What the EVALB program prints for two files."""
     return evalb((side for _, side in gold), (side for _, side in predicted), parameters)
@@ -168,14 +136,15 @@ def score_trees(
     predicted_format: str | None = None,
     settings: ReadSettings | None = None,
     parameters: Parameters = COLLINS,
+    watch: Watch = unwatched,
 ) -> TreeReport:
     """The bracket score of a predicted file."""
     settings = settings or ReadSettings()
     comparison = Comparison(parameters)
     report = TreeReport(parameters.cut_off)
-    ours = sides(gold, gold_format, settings)
-    theirs = sides(predicted, predicted_format, settings)
-    for number, (one, other) in enumerate(zip_longest(ours, theirs), 1):
+    ours = Sides(gold, gold_format, settings)
+    theirs = Sides(predicted, predicted_format, settings)
+    for number, (one, other) in enumerate(zip_longest(watch(ours), theirs), 1):
         if one is None or other is None:
             raise _too_short(predicted if other is None else gold, number - 1)
         (line, gold_side), (other_line, predicted_side) = one, other
@@ -203,6 +172,7 @@ def score_entities(
     gold_format: str | None = None,
     predicted_format: str | None = None,
     settings: ReadSettings | None = None,
+    watch: Watch = unwatched,
 ) -> EntityReport:
     """The score of a predicted file, by strict match.
 
@@ -215,7 +185,7 @@ def score_entities(
     report = EntityReport()
     ours = Reading(gold, format=gold_format, settings=settings)
     theirs = Reading(predicted, format=predicted_format, settings=settings)
-    for number, (one, other) in enumerate(zip_longest(ours, theirs), 1):
+    for number, (one, other) in enumerate(zip_longest(watch(ours), theirs), 1):
         if one is None or other is None:
             raise _too_short(predicted if other is None else gold, number - 1)
         problem = _difference(one.words, other.words, COLLINS)
