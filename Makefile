@@ -14,7 +14,7 @@ demo: .venv/.installed  ## read a small treebank, show how its trees are made, a
 
 test: .venv/.dev check-code  ## all that CI runs: checks, all tests, coverage, the docs, the wheel
 	rm -f .coverage .coverage.*
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 	sh tests/wheel.sh
 	$(BIN)/python -m pytest -q -n 2 --cov --cov-report=
 	$(BIN)/coverage report --include='$(PLAIN)' --fail-under=100 --skip-covered --show-missing

@@ -104,7 +104,8 @@ def core(path: Path) -> None:
         print(f"  {name:26} {median[name]:6.2f} s ({spread})  {each:6.1f} µs a tree")
     print()
     check("reading, against nltk", median["we read"] / median["nltk reads"], 1.0)
-    check("oracle and replay, against reading", median["oracle and replay"] / median["we read"], 1)
+    pointing = median["  with joining of labels"]
+    check("oracle and replay with joining, against reading", pointing / median["we read"], 1)
     check("scoring, against reading", median["we score"] / median["we read"], 2.0)
 
 
@@ -155,7 +156,7 @@ def starting() -> None:
 
 def check(name: str, value: float, most: float) -> None:
     """Print a figure beside what it should be at most."""
-    print(f"  {name:40} {value:5.2f}   at most {most:.2f}: {'yes' if value <= most else 'NO'}")
+    print(f"  {name:50} {value:5.2f}   at most {most:.2f}: {'yes' if value <= most else 'NO'}")
 
 
 def main() -> None:

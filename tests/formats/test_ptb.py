@@ -55,7 +55,8 @@ def test_wrappers_are_kept_as_they_are(tmp_path: Path, wrapper: str) -> None:
 
 def test_lines_of_sgml_are_passed_over(tmp_path: Path) -> None:
     found = parses_of(
-        "<DOC>\n<DOCID> chtb_0001 </DOCID>\n<S ID=1>\n( (IP (NN 中国)\n   (VV 是)) )\n</S>\n"
+        "*x*x* A notice. *x*x*\n<DOC>\n<DOCID> chtb_0001 </DOCID>\n"
+        "<S ID=1>\n( (IP (NN 中国)\n   (VV 是)) )\n</S>\n"
         "<S ID=2>\n( (NP (NN 书)) )\n</S>\n</DOC>\n",
         tmp_path,
     )

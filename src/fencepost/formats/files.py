@@ -46,6 +46,7 @@ class Source:
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """The bytes of the file, unpacked."""
+        self.bytes_read = 0
         if str(self.path) == STANDARD:
             raw: BinaryIO = sys.stdin.buffer
         else:

@@ -14,6 +14,7 @@ from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Tree
 from fencepost.structure.brackets import read_brackets
 
+_BETWEEN_TREES = ("<", "*x*")  # SGML in CTB's files, a notice of copyright in some of PTB's
 _BROKEN_OFF = re.compile(r"\([^\s()]*\s*$")
 
 CTB_KINDS = ("nw", "mz", "bn", "bc", "wb", "sn", "df", "cs", "sm")  # suffixes of CTB's files
@@ -30,8 +31,8 @@ def chunks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
     A bracket in the first column begins a new tree, so that a tree which is never closed takes none
     of the following ones with it; only a tree that breaks off after its first label and goes on
-    there is taken for one without indentation. Lines of SGML between trees, as in the Chinese
-    Treebank, are passed over.
+    there is taken for one without indentation. Lines of SGML and of copyright notices between
+    trees are passed over.
     """
     held: list[str] = []
     depth = first = 0
@@ -40,7 +41,7 @@ def chunks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
             yield first, "\n".join(held)
             held, depth = [], 0
         if not held:
-            if not line.strip() or line.startswith("<"):
+            if not line.strip() or line.startswith(_BETWEEN_TREES):
                 continue
             first = number
         held.append(line)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from fencepost.structure import Span
-from fencepost.structure.span import by_place, spans_of
+from fencepost.structure.span import by_place
 
 NO_LABELS = r"\0"  # the join of no label at all, which is not the join of one empty label
 
@@ -55,25 +55,39 @@ def split(label: str) -> tuple[str, ...]:
 
 def join_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """One span for each run of spans over the same words, with their labels joined."""
-    rows: list[tuple[int, int, str | None]] = []
-    run: list[str] = []
-    last = (-1, -1)
-    for start, end, label in spans:
-        if (start, end) != last and run:
-            rows.append((*last, join(run)))
-            run = []
-        last = start, end
-        run.append(label or "")
-    if run:
-        rows.append((*last, join(run)))
-    return spans_of(rows)
+    joined: list[Span] = []
+    labels: list[str] = []  # of the last span, as long as more may come to it
+    start = end = -1
+    for span in spans:
+        if span.start == start and span.end == end:
+            labels.append(span.label or "")
+            continue
+        if len(labels) > 1:
+            joined[-1] = Span(start, end, join(labels))
+        start, end, label = span
+        labels = [label or ""]
+        alone = _alone(labels[0])
+        # Most labels are joined with none and need no escape: then the span can stay as it is.
+        joined.append(span if alone == label else Span(start, end, alone))
+    if len(labels) > 1:
+        joined[-1] = Span(start, end, join(labels))
+    return tuple(joined)
+
+
+@lru_cache(maxsize=4096)
+def _alone(label: str) -> str:
+    return join((label,))
 
 
 def split_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """The spans from which these were joined, holders first; fillers are left out."""
-    return spans_of(
-        (start, end, label)
-        for start, end, joined in by_place(spans)
-        if joined is not None
-        for label in split(joined)
-    )
+    found: list[Span] = []
+    for span in by_place(spans):
+        start, end, joined = span
+        if joined is not None:
+            labels = split(joined)
+            if labels == (joined,):
+                found.append(span)
+            else:
+                found += (Span(start, end, label) for label in labels)
+    return tuple(found)

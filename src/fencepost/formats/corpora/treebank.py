@@ -35,7 +35,6 @@ _WSJ_FILE = re.compile(r"(wsj_[0-9]{4})\.mrg(?:\.gz)?", re.IGNORECASE)
 _CTB_FILE = re.compile(r"chtb_([0-9]{1,9})\.(?!pos|seg|raw|sgm)\w+(?:\.gz)?", re.IGNORECASE)
 _CTB_ID = r"(?:chtb_)?([0-9]{1,9})(?:\.\w+)*"
 _CTB_RANGE = re.compile(rf"{_CTB_ID}(?:\s*-\s*{_CTB_ID})?", re.IGNORECASE)
-_COPYRIGHT = "*x*"  # how the lines of a notice begin that some files open with
 
 
 def ptb_documents(source: Path, *, encoding: str = "utf-8") -> Iterator[Document]:
@@ -140,7 +139,7 @@ def _document(path: Path, *, split: Split, name: str, encodings: Sequence[str]) 
 
 def _trees(path: Path, encodings: Sequence[str]) -> Iterator[Tree]:
     lines = text_of(path, encodings).replace("\r\n", "\n").split("\n")
-    for line, text in chunks("" if line.startswith(_COPYRIGHT) else line for line in lines):
+    for line, text in chunks(lines):
         if "(" not in text and ")" not in text:
             continue  # a heading between lines of SGML
         try:
