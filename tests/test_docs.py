@@ -15,7 +15,7 @@ import fencepost
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/reference/command-line.md"
-COMMANDS = ("convert", "merge", "prepare", "score", "trace", "inspect")
+COMMANDS = ("convert", "merge", "prepare", "score", "trace", "inspect", "train", "evaluate")
 
 
 def help_of(*command: str) -> str:

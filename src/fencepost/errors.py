@@ -48,5 +48,13 @@ class ConfigError(FencepostError):
     """A setting is unknown or out of range."""
 
 
+class ModelError(FencepostError):
+    """A folder does not hold a model that we can load."""
+
+
+class TrainingError(FencepostError):
+    """Training cannot go on; the last checkpoint is intact."""
+
+
 class TransitionError(FencepostError):
     """A step that is not allowed: a bug of ours, or pointings that were made by hand."""

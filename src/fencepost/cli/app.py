@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fencepost.cli import files, look, score
+from fencepost.cli import files, look, score, train
 
 HELP = """Constituency trees and nested entities: read, check, convert, trace and score them.
 
@@ -59,5 +59,7 @@ for command in (
     score.score,
     look.trace,
     look.inspect,
+    train.train,
+    train.evaluate,
 ):
     app.command(help=_with_examples(command.__doc__), no_args_is_help=True)(command)

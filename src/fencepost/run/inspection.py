@@ -11,9 +11,9 @@ from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import Reading, ReadSettings
-from fencepost.run.trace import spans_of_layer
 from fencepost.run.watching import Watch, unwatched
 from fencepost.structure import Parse, Span
+from fencepost.tasks.layers import POINTING, layer_spans
 from fencepost.transition import fill_gaps
 
 Path = str | os.PathLike[str]
@@ -61,7 +61,7 @@ class Layer:
     def add(self, parse: Parse, name: str, line: int) -> None:
         """Add a sentence."""
         spans = parse.tree.spans if name == "tree" and parse.tree else parse.entities or ()
-        joined = spans_of_layer(parse, name) or ()
+        joined = layer_spans(parse, name) or ()
         self.sentences += 1
         self.words += len(parse.words)
         self.steps += len(fill_gaps(joined))
@@ -207,7 +207,7 @@ def _add(file: FileReport, parse: Parse, line: int) -> None:
     file.sentences += 1
     file.words += len(parse.words)
     file.longest = max(file.longest, len(parse.words))
-    for name in ("tree", "entities"):
+    for name in POINTING:
         if getattr(parse, name) is not None:
             file.layers.setdefault(name, Layer()).add(parse, name, line)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fencepost.structure import Parse, Span
-from fencepost.tasks import constituency, entities
+from fencepost.tasks.layers import layer_spans
 from fencepost.transition import fill_gaps, pointings
 
 _SHOWN = 16  # candidates on the left; deep trees have thousands
@@ -19,13 +19,6 @@ class Step(NamedTuple):
     left: tuple[int, ...]  # the candidates on the left, perhaps only the outer and inner ones
     boundary: int
     span: Span
-
-
-def spans_of_layer(parse: Parse, layer: str) -> tuple[Span, ...] | None:
-    """The spans that the pointing system makes for a layer; None if the parse has no such layer."""
-    if layer == "tree":
-        return None if parse.tree is None else constituency.encode(parse.tree)
-    return None if parse.entities is None else entities.encode(parse.entities, len(parse.words))
 
 
 def steps(spans: tuple[Span, ...], *, most: int | None = None) -> Iterator[Step]:
@@ -53,7 +46,7 @@ def _ends(starts: list[int], most: int) -> list[int]:
 
 def trace(parse: Parse, layer: str) -> Iterator[str]:
     """Lines of text: the sentence with its boundaries, then a row for each step."""
-    spans = spans_of_layer(parse, layer)
+    spans = layer_spans(parse, layer)
     if spans is None:
         return
     rows = [("step", "cursor", "candidates", "points to", "completes", "label")]

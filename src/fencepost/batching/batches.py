@@ -1,0 +1,106 @@
+"""Batches of similar length, and their tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from fencepost.batching.examples import Example
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class StepTensors:
+    """The gold steps of a layer, for the rows of a batch that have it.
+
+    All are (rows, steps) but the first and last: `rows` says which rows of the batch these are,
+    `weights` how much each counts.
+    """
+
+    rows: Tensor  # (rows,)
+    boundaries: Tensor
+    starts: Tensor
+    ends: Tensor
+    labels: Tensor
+    mask: Tensor  # which are steps, and not padding
+    weights: Tensor  # (rows,)
+
+    def to(self, device: torch.device) -> StepTensors:
+        """The same on a device."""
+        return StepTensors(*(getattr(self, name).to(device) for name in self.__dataclass_fields__))
+
+
+def by_words(lengths: Sequence[int], *, most: int) -> list[list[int]]:
+    """Batches as lists of indices: of similar length, and of at most so many words with padding.
+
+    A sentence that is longer than that is a batch by itself.
+    """
+    order = sorted(range(len(lengths)), key=lambda index: lengths[index])
+    batches: list[list[int]] = []
+    current: list[int] = []
+    for index in order:
+        if current and (len(current) + 1) * lengths[index] > most:
+            batches.append(current)
+            current = []
+        current.append(index)
+    if current:
+        batches.append(current)
+    return batches
+
+
+def shuffled(
+    examples: Sequence[T], lengths: Sequence[int], *, most: int, seed: int
+) -> list[list[T]]:
+    """Batches in random order, put together anew for each seed.
+
+    Lengths are blurred a little before sorting, so that sentences meet others each time.
+    """
+    random = Random(seed)
+    blurred = [round(length * random.uniform(0.95, 1.05) * 16) for length in lengths]
+    order = sorted(range(len(examples)), key=lambda index: (blurred[index], random.random()))
+    batches: list[list[T]] = []
+    current: list[T] = []
+    longest = 0
+    for index in order:
+        longest_then = max(longest, lengths[index])
+        if current and (len(current) + 1) * longest_then > most:
+            batches.append(current)
+            current, longest_then = [], lengths[index]
+        current.append(examples[index])
+        longest = longest_then
+    if current:
+        batches.append(current)
+    random.shuffle(batches)
+    return batches
+
+
+def step_tensors(examples: Sequence[Example], layer: str) -> StepTensors | None:
+    """The gold steps of a layer; None if no example has it."""
+    rows = [index for index, example in enumerate(examples) if layer in example.steps]
+    if not rows:
+        return None
+    steps = [examples[row].steps[layer] for row in rows]
+    return StepTensors(
+        torch.tensor(rows),
+        padded(s.boundaries for s in steps),
+        padded(s.starts for s in steps),
+        padded(s.ends for s in steps),
+        padded(s.labels for s in steps),
+        padded((1,) * len(s.boundaries) for s in steps).bool(),
+        torch.tensor([examples[row].weight for row in rows]),
+    )
+
+
+def padded(rows: Iterable[Sequence[int]], *, value: int = 0) -> Tensor:
+    """Rows of numbers as one tensor: (rows, longest)."""
+    rows = list(rows)
+    longest = max(map(len, rows), default=0)
+    return torch.tensor([[*row, *([value] * (longest - len(row)))] for row in rows]).reshape(
+        len(rows), longest
+    )

@@ -1,0 +1,93 @@
+"""Parses as what a network is trained on: numbered words and the steps of each layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fencepost.batching.vocabulary import Labels
+from fencepost.errors import DataError
+from fencepost.structure import Parse, Span
+from fencepost.tasks.layers import layer_spans
+from fencepost.transition import fill_gaps, pointings
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The gold steps of a layer: where each points to, the span that it makes and its label."""
+
+    boundaries: tuple[int, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    labels: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A sentence to train on, with the layers that it has."""
+
+    words: tuple[str, ...]
+    steps: Mapping[str, Steps]  # by layer
+    tags: tuple[int, ...] | None = None
+    weight: float = 1.0
+
+
+def collect_labels(parses: Iterable[Parse], heads: Iterable[str]) -> dict[str, Labels]:
+    """The labels of each head, from the parses that have its layer."""
+    seen: dict[str, list[str | None]] = {head: [] for head in heads}
+    for parse in parses:
+        for head, labels in seen.items():
+            if head == "tags":
+                labels += parse.tags or ()
+            else:
+                labels += (span.label for span in layer_spans(parse, head) or ())
+    for head, labels in seen.items():
+        if not labels:
+            raise DataError(f"no sentence to train on has the layer {head!r}", kind="layer")
+    return {head: Labels.collect(labels) for head, labels in seen.items()}
+
+
+def example(
+    parse: Parse,
+    labels: Mapping[str, Labels],
+    *,
+    layers: Iterable[str] | None = None,
+    weight: float = 1.0,
+) -> Example | None:
+    """What can be learned from a parse; None if that is nothing.
+
+    Args:
+        parse: the gold annotation.
+        labels: of each head.
+        layers: which to learn from; None: all that there are.
+        weight: of the sentence.
+    """
+    wanted = [head for head in labels if layers is None or head in layers]
+    steps: dict[str, Steps] = {}
+    for head in wanted:
+        spans = None if head == "tags" else layer_spans(parse, head)
+        if spans is not None:
+            steps[head] = _steps(spans, labels[head])
+    tags = None
+    if "tags" in wanted and parse.tags is not None:
+        tags = tuple(_number(labels["tags"], tag) for tag in parse.tags)
+    if not parse.words or (tags is None and not steps):
+        return None
+    return Example(parse.words, steps, tags, weight)
+
+
+def _steps(spans: tuple[Span, ...], labels: Labels) -> Steps:
+    filled = fill_gaps(spans)
+    return Steps(
+        tuple(step.boundary for step in pointings(spans)),
+        tuple(span.start for span in filled),
+        tuple(span.end for span in filled),
+        tuple(_number(labels, span.label) for span in filled),
+    )
+
+
+def _number(labels: Labels, label: str | None) -> int:
+    number = labels.number(label)
+    if number is None:
+        raise DataError(f"the label {label!r} is not among those of the network")
+    return number

@@ -1,0 +1,176 @@
+"""Settings: TOML in, checked values out. Unknown keys are refused.
+
+Defaults are the paper's (section 3.3) wherever it names a value.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fencepost.errors import ConfigError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+Count = Annotated[int, Field(gt=0)]
+Rate = Annotated[float, Field(gt=0)]
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Corpus(_Settings):
+    """Files to train on, and how much they count."""
+
+    path: str
+    weight: Rate = 1.0  # of each sentence's loss
+    layers: tuple[Literal["tree", "entities", "tags"], ...] | None = None  # None: all it has
+
+
+class DataSettings(_Settings):
+    """Which files, and what is read of them."""
+
+    train: tuple[Corpus, ...] = Field(min_length=1)
+    dev: tuple[Corpus, ...] = Field(min_length=1)
+    drop_traces: bool = True
+    drop_functions: bool = True
+    drop_features: bool = True
+    on_crossing: Literal["error", "drop-sentence", "drop-span"] = "error"
+    encoding: str = "utf-8"
+
+
+class WordsSettings(_Settings):
+    """Words and characters learned from scratch: the paper's runs without BERT."""
+
+    kind: Literal["words"] = "words"
+    word_width: Count = 100
+    character_width: Count = 50
+    character_hidden: Count = 100  # of the LSTM over characters, both directions together
+    min_count: Count = 2  # rarer words are unknown
+    unknown: Annotated[float, Field(ge=0)] = 0.25  # how readily rare words are taken for unknown
+    vectors: str | None = None  # static word vectors, a text file or an .npy with its word list
+
+
+class TransformerSettings(_Settings):
+    """A pretrained transformer, by hub name or folder."""
+
+    kind: Literal["transformer"] = "transformer"
+    model: str
+    pieces: Literal["last", "first", "mean"] = "last"  # which of a word's pieces stand for it
+    layers: Count = 1  # how many of the last layers are mixed; 1: the last alone
+    frozen: bool = False
+
+
+class NetworkSettings(_Settings):
+    """The encoder that all heads share."""
+
+    encoder: Annotated[WordsSettings | TransformerSettings, Field(discriminator="kind")]
+    lstm_layers: Annotated[int, Field(ge=0, le=3)] = 3
+    lstm_hidden: Count = 1000  # in each direction
+    dropout: Share = 0.33
+
+
+class HeadSettings(_Settings):
+    """A pointing decoder with its labels."""
+
+    previous_label: bool
+    mlp: Count = 500
+    decoder: Count = 1000
+    weight: Rate = 1.0  # of its loss
+
+
+class TreeSettings(HeadSettings):
+    """The head for trees; the paper leaves out the previous label (section 4)."""
+
+    previous_label: bool = False
+
+
+class EntitiesSettings(HeadSettings):
+    """The head for entities; the paper feeds the previous label (section 4)."""
+
+    previous_label: bool = True
+
+
+class TagsSettings(_Settings):
+    """The head for part-of-speech tags: one linear layer."""
+
+    weight: Rate = 1.0
+
+
+class HeadsSettings(_Settings):
+    """Which heads there are."""
+
+    tree: TreeSettings | None = None
+    entities: EntitiesSettings | None = None
+    tags: TagsSettings | None = None
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse a network without any head."""
+        if not self.names:
+            raise ConfigError("heads: at least one of tree, entities, tags has to be there")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The heads that there are."""
+        return tuple(name for name in ("tree", "entities", "tags") if getattr(self, name))
+
+
+class TrainingSettings(_Settings):
+    """The paper's recipe (section 3.3)."""
+
+    epochs: Count = 10
+    batch_words: Count = 3000
+    accumulate: Count = 1  # batches for one step
+    rate: Rate = 2.5e-3
+    encoder_rate: Rate = 5e-5  # of a pretrained transformer
+    betas: tuple[float, float] = (0.9, 0.9)
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+    warmup: Share = 0.1  # of all steps
+    clip: Rate = 5.0
+    pointing_loss: Literal["all", "candidates"] = "all"  # over which boundaries it is normalised
+    label_smoothing: Share = 0.0
+    average: Share = 0.0  # decay of the moving average of weights; 0: none
+    precision: Literal["fp32", "bf16"] = "fp32"
+    device: str = "cpu"
+    threads: Count | None = None
+    init: str | None = None  # a model to start from
+
+
+class Settings(_Settings):
+    """All settings of a training run."""
+
+    seed: int = 1
+    data: DataSettings
+    network: NetworkSettings
+    heads: HeadsSettings
+    training: TrainingSettings = TrainingSettings()
+
+
+def read_settings(path: str | os.PathLike[str]) -> Settings:
+    """The settings in a TOML file; what is wrong with it is named key by key."""
+    try:
+        with open(path, "rb") as file:
+            data = tomllib.load(file)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: no TOML: {error}") from error
+    return checked(Settings, data, where=str(path))
+
+
+def checked(kind: type[Model], data: Any, *, where: str) -> Model:
+    """Data as settings of a kind; all that is wrong is told in one ConfigError."""
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        lines = [f"  {_key(item['loc'])}: {item['msg']}" for item in error.errors()]
+        raise ConfigError("\n".join([f"{where}:", *lines])) from None
+
+
+def _key(location: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in location)

@@ -1,0 +1,1 @@
+"""The network: encoder, boundaries, pointing decoder, heads and search."""

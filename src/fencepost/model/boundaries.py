@@ -1,0 +1,36 @@
+"""Vectors of the boundaries between words (section 2.3, "Boundary and span representation")."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def boundary_vectors(states: Tensor) -> Tensor:
+    """The vectors of the n + 1 boundaries, from the states of a two-way LSTM.
+
+    A boundary lies between two words. It takes the forward state of the one on its left
+    and the backward state of the one on its right: all that was read before the gap, and
+    all that was read after it.
+
+    Args:
+        states: (batch, n + 2, 2 * hidden), with a sentinel before and after the words.
+
+    Returns:
+        (batch, n + 1, 2 * hidden)
+    """
+    forward, backward = states.chunk(2, dim=-1)
+    return torch.cat((forward[:, :-1], backward[:, 1:]), dim=-1)
+
+
+def at(vectors: Tensor, boundaries: Tensor) -> Tensor:
+    """The vectors of some boundaries of each row.
+
+    Args:
+        vectors: (rows, n + 1, width)
+        boundaries: (rows, steps)
+
+    Returns:
+        (rows, steps, width)
+    """
+    return vectors.gather(1, boundaries[:, :, None].expand(-1, -1, vectors.shape[-1]))

@@ -1,0 +1,75 @@
+"""Small parts that others are made of: shared dropout, perceptrons, a two-way LSTM."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+
+class SharedDropout(nn.Module):
+    """Dropout with one mask for all steps of a row (section 3.3: "dropouts in LSTM/MLP layers")."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__()
+        self.share = share
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Drop the same features everywhere in a row.
+
+        Args:
+            vectors: (rows, steps, width)
+        """
+        if not self.training or self.share == 0:
+            return vectors
+        kept = torch.empty_like(vectors[:, :1]).bernoulli_(1 - self.share)
+        return vectors * (kept / (1 - self.share))
+
+
+class Perceptron(nn.Module):
+    """Two linear layers with a non-linearity between (section 3.3: hidden and output size)."""
+
+    def __init__(self, width: int, *, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.first = nn.Linear(width, hidden)
+        self.activation = nn.LeakyReLU(0.1)
+        self.dropout = SharedDropout(dropout)
+        self.second = nn.Linear(hidden, hidden)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """(rows, steps, width) to (rows, steps, hidden)."""
+        hidden: Tensor = self.dropout(self.activation(self.first(vectors)))
+        return self.second(hidden)  # type: ignore[no-any-return]
+
+
+class TwoWayLSTM(nn.Module):
+    """Layers of LSTMs that read a sentence in both directions, with shared dropout between."""
+
+    def __init__(self, width: int, *, hidden: int, layers: int, dropout: float) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            nn.LSTM(
+                width if index == 0 else 2 * hidden, hidden, batch_first=True, bidirectional=True
+            )
+            for index in range(layers)
+        )
+        self.dropout = SharedDropout(dropout)
+        self.width = 2 * hidden if layers else width
+
+    def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        """Read sentences; padding is packed away, so that it never changes a result.
+
+        Args:
+            vectors: (batch, longest, width)
+            lengths: (batch,), on the CPU
+
+        Returns:
+            (batch, longest, 2 * hidden): forward states first, then backward ones
+        """
+        for layer in self.layers:
+            packed = pack_padded_sequence(
+                self.dropout(vectors), lengths, batch_first=True, enforce_sorted=False
+            )
+            read, _ = layer(packed)
+            vectors, _ = pad_packed_sequence(read, batch_first=True, total_length=vectors.shape[1])
+        return vectors

@@ -1,0 +1,1 @@
+"""Sentences in, parses out; models on disk."""

@@ -1,0 +1,118 @@
+"""A network with what its numbers stand for, and the folder that it is kept in.
+
+    config.json          the network's settings, and the version of this layout
+    labels.json          the labels of each head, the words and the characters
+    weights.safetensors  the weights
+    README.md            the model card
+
+Nothing in it is code, and nothing of it is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from fencepost.batching.inputs import Reader
+from fencepost.batching.vocabulary import Labels, Vocabulary
+from fencepost.build import Numbers, build_network, build_reader
+from fencepost.config import HeadsSettings, NetworkSettings, checked
+from fencepost.errors import ConfigError, ModelError
+from fencepost.model.network import Network
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A network, its settings and what its numbers stand for."""
+
+    network: Network
+    read: Reader
+    numbers: Numbers
+    network_settings: NetworkSettings
+    heads: HeadsSettings
+
+
+def new_model(network: NetworkSettings, heads: HeadsSettings, numbers: Numbers) -> Model:
+    """A model with random weights."""
+    return Model(
+        build_network(network, heads, numbers), build_reader(numbers), numbers, network, heads
+    )
+
+
+def save_model(model: Model, folder: Path, *, card: str = "") -> None:
+    """Write a model into a folder, each file whole or not at all; the weights last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = {
+        "version": VERSION,
+        "network": model.network_settings.model_dump(),
+        "heads": model.heads.model_dump(exclude_none=True),
+    }
+    labels = {
+        "heads": {name: labels.names for name, labels in model.numbers.labels.items()},
+        "words": [model.numbers.words.items, model.numbers.words.counts],
+        "characters": [model.numbers.characters.items, model.numbers.characters.counts],
+    }
+    _write_json(folder / "config.json", config)
+    _write_json(folder / "labels.json", labels)
+    (folder / "README.md").write_text(card or "# A fencepost model\n", encoding="utf-8")
+    weights = {name: value.contiguous() for name, value in model.network.state_dict().items()}
+    temporary = folder / ".weights.safetensors"
+    save_file(weights, temporary)
+    os.replace(temporary, folder / "weights.safetensors")
+
+
+def _write_json(path: Path, data: Any) -> None:
+    temporary = path.with_name(f".{path.name}")
+    temporary.write_text(json.dumps(data, ensure_ascii=False, indent=1), encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def load_model(folder: Path) -> Model:
+    """The model in a folder.
+
+    Raises:
+        ModelError: it is not there, not one of ours, or not whole; the message says which.
+    """
+    config, labels = (_read_json(folder / name) for name in ("config.json", "labels.json"))
+    if not isinstance(config, dict) or config.get("version") != VERSION:
+        raise ModelError(f"{folder}/config.json: not of version {VERSION} of our layout")
+    try:
+        network = checked(NetworkSettings, config.get("network"), where=f"{folder}/config.json")
+        heads = checked(HeadsSettings, config.get("heads"), where=f"{folder}/config.json")
+        numbers = Numbers(
+            {name: Labels(tuple(names)) for name, names in labels["heads"].items()},
+            *(Vocabulary(*map(tuple, labels[kind])) for kind in ("words", "characters")),
+        )
+        model = new_model(network, heads, numbers)
+    except ConfigError as error:
+        raise ModelError(str(error)) from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{folder}/labels.json: not what was expected: {error!r}") from error
+    path = folder / "weights.safetensors"
+    try:
+        model.network.load_state_dict(load_file(path))
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except SafetensorError as error:
+        raise ModelError(f"{path}: damaged, or no safetensors file: {error}") from error
+    except RuntimeError as error:
+        raise ModelError(f"{path}: the weights do not fit the settings: {error}") from error
+    model.network.eval()
+    return model
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{path}: no JSON: {error}") from error

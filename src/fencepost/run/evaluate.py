@@ -1,0 +1,79 @@
+"""How well a model parses gold sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fencepost.parser.model import Model
+from fencepost.parser.predict import predict
+from fencepost.run.score import EntityReport, TreeReport
+from fencepost.scoring import COLLINS, Comparison, side_of_tree
+from fencepost.scoring.totals import per_cent
+from fencepost.structure import Parse, Tree
+from fencepost.structure.span import by_place
+
+# EVALB deletes only TOP; any other wrapper would be a bracket for free in each tree.
+PARAMETERS = replace(COLLINS, deleted=COLLINS.deleted | {"ROOT", "S1", "VROOT"})
+
+
+@dataclass(slots=True)
+class TagReport:
+    """How many tags are right."""
+
+    words: int = 0
+    right: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, in per cent."""
+        return {"task": "tags", "accuracy": per_cent(self.right, self.words), "words": self.words}
+
+
+Report = TreeReport | EntityReport | TagReport
+
+
+def evaluate(
+    model: Model, gold: Sequence[Parse], *, beams: int = 1, canonical: bool = True
+) -> dict[str, Report]:
+    """The scores of a model's heads on gold sentences, for the layers that these have.
+
+    Brackets stand over the gold words and gold tags, as is usual: EVALB takes a punctuation tag
+    confused with a word tag for an error of length. Tags are scored beside them.
+    """
+    plain = [replace(parse.sentence, tags=None) for parse in gold]
+    predicted = predict(model, plain, beams=beams, canonical=canonical)
+    reports: dict[str, Report] = {}
+    comparison = Comparison(PARAMETERS)
+    for one, other in zip(gold, predicted, strict=True):
+        if one.tree is not None and other.tree is not None:
+            trees = reports.setdefault("tree", TreeReport(PARAMETERS.cut_off))
+            assert isinstance(trees, TreeReport)
+            ours = side_of_tree(one.tree)
+            theirs = side_of_tree(Tree(one.sentence, other.tree.spans))
+            counts = comparison.compare(ours, theirs)
+            trees.all.add(counts)
+            if counts.length <= trees.cut_off:
+                trees.short.add(counts)
+            trees.fingerprint.add(ours.words, ours.brackets)
+        if one.entities is not None and other.entities is not None:
+            found = reports.setdefault("entities", EntityReport())
+            assert isinstance(found, EntityReport)
+            spans = one.entities + one.dropped
+            found.score.add(spans, other.entities)
+            found.fingerprint.add(one.words, by_place(spans))
+        if one.tags is not None and other.tags is not None:
+            tags = reports.setdefault("tags", TagReport())
+            assert isinstance(tags, TagReport)
+            tags.words += len(one.tags)
+            tags.right += sum(a == b for a, b in zip(one.tags, other.tags, strict=True))
+    return reports
+
+
+def main_figure(report: Report) -> float:
+    """The one number that says how good a head is, in per cent."""
+    if isinstance(report, TreeReport):
+        return report.all.f1
+    if isinstance(report, EntityReport):
+        return report.score.all.f1
+    return per_cent(report.right, report.words)

@@ -1,0 +1,1 @@
+"""The optimiser, the loop and its checkpoints."""

@@ -1,0 +1,254 @@
+"""The training loop: batches in, steps out. One can read it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from fencepost.batching.batches import padded, shuffled, step_tensors
+from fencepost.batching.examples import Example
+from fencepost.batching.inputs import Inputs, Reader
+from fencepost.errors import TrainingError
+from fencepost.model.loss import pointing_loss
+from fencepost.model.network import Network, device_of
+
+MOST_SKIPPED = 10  # steps without a finite loss, one after the other
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How a network is trained; the defaults of `config.TrainingSettings` are the paper's."""
+
+    epochs: int
+    batch_words: int
+    accumulate: int
+    warmup: float
+    clip: float
+    over_candidates: bool
+    label_smoothing: float
+    average: float
+    weights: Mapping[str, float]  # of the heads' losses
+    seed: int
+    autocast: bool = False
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where training stands; with the weights and the random numbers, all that a resume needs."""
+
+    epoch: int = 0  # the epoch under way
+    done: int = 0  # batches of it that have been trained on
+    steps: int = 0
+    skipped: int = 0  # steps without a finite loss
+    skipped_in_a_row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the optimiser."""
+
+    epoch: int
+    batch: int  # the last one that went into it
+    batches: int  # of the epoch
+    loss: float  # mean over steps, summed over heads
+    words: int
+    seconds: float
+    rate: float
+
+
+@dataclass(slots=True)
+class Average:
+    """A moving average of weights."""
+
+    decay: float
+    weights: dict[str, Tensor] = field(default_factory=dict)
+
+    @torch.no_grad()
+    def add(self, network: nn.Module) -> None:
+        """Move a little towards the weights of the network."""
+        for name, value in network.state_dict().items():
+            if name not in self.weights:
+                self.weights[name] = value.detach().clone()
+            elif value.is_floating_point():
+                self.weights[name].lerp_(value, 1 - self.decay)
+            else:
+                self.weights[name].copy_(value)
+
+
+def rate_factor(progress: float, warmup: float) -> float:
+    """The share of the learning rate: up linearly while warming up, then down to zero (3.3).
+
+    >>> [round(rate_factor(share, 0.1), 2) for share in (0, 0.05, 0.1, 0.55, 1)]
+    [0.0, 0.5, 1.0, 0.5, 0.0]
+    """
+    if progress < warmup:
+        return progress / warmup
+    return max(0.0, (1 - progress) / (1 - warmup))
+
+
+def optimizer_for(
+    network: Network,
+    *,
+    rate: float,
+    encoder_rate: float,
+    betas: tuple[float, float],
+    weight_decay: float,
+    pretrained: bool,
+) -> torch.optim.Optimizer:
+    """Adam with a rate of its own for a pretrained encoder (section 3.3)."""
+    encoder = {id(parameter) for parameter in network.encoder.parameters()} if pretrained else set()
+    trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    groups = [
+        {"params": [p for p in trained if id(p) not in encoder], "lr": rate, "full_rate": rate},
+        {
+            "params": [p for p in trained if id(p) in encoder],
+            "lr": encoder_rate,
+            "full_rate": encoder_rate,
+        },
+    ]
+    return torch.optim.AdamW(
+        [group for group in groups if group["params"]],
+        lr=rate,
+        betas=betas,
+        weight_decay=weight_decay,
+    )
+
+
+def train(
+    network: Network,
+    optimizer: torch.optim.Optimizer,
+    examples: Sequence[Example],
+    read: Reader,
+    *,
+    recipe: Recipe,
+    progress: Progress,
+    average: Average | None = None,
+) -> Iterator[Step]:
+    """Train until the end of the epoch that is under way, one step at a time.
+
+    Between two steps everything can be saved: `progress`, the network, the optimiser and the
+    random state of torch tell all that comes after.
+    """
+    lengths = [len(example.words) for example in examples]
+    seed = recipe.seed * 1_000_003 + progress.epoch
+    batches = shuffled(examples, lengths, most=recipe.batch_words, seed=seed)
+    network.train()
+    while progress.done < len(batches):
+        started = time.perf_counter()
+        group = batches[progress.done : progress.done + recipe.accumulate]
+        share = (progress.epoch + progress.done / len(batches)) / recipe.epochs
+        # The very first step would else be taken with a rate of zero.
+        factor = rate_factor(share + 0.5 / len(batches) / recipe.epochs, recipe.warmup)
+        for parameters in optimizer.param_groups:
+            parameters["lr"] = parameters["full_rate"] * factor
+        loss = _accumulated(network, group, read, recipe)
+        finite = bool(torch.isfinite(torch.tensor(loss)))
+        if finite:
+            nn.utils.clip_grad_norm_(network.parameters(), recipe.clip)
+            optimizer.step()
+            progress.skipped_in_a_row = 0
+            if average is not None:
+                average.add(network)
+        else:
+            progress.skipped += 1
+            progress.skipped_in_a_row += 1
+        optimizer.zero_grad(set_to_none=True)
+        progress.done += len(group)
+        progress.steps += 1
+        words = sum(len(example.words) for batch in group for example in batch)
+        if progress.skipped_in_a_row >= MOST_SKIPPED:
+            raise TrainingError(
+                f"{MOST_SKIPPED} steps in a row had no finite loss (the last batch has {words} "
+                "words); lower training.rate or training.encoder_rate"
+            )
+        yield Step(
+            progress.epoch,
+            progress.done,
+            len(batches),
+            loss,
+            words,
+            time.perf_counter() - started,
+            optimizer.param_groups[0]["lr"],
+        )
+    progress.epoch += 1
+    progress.done = 0
+
+
+def _accumulated(
+    network: Network,
+    batches: Sequence[Sequence[Example]],
+    read: Reader,
+    recipe: Recipe,
+) -> float:
+    """Add up the gradients of some batches, and return their loss.
+
+    Each head's loss is summed over steps and divided by their number in all batches together, so
+    that it does not matter how they were divided.
+    """
+    totals = {
+        name: max(1, sum(_size(example, name) for batch in batches for example in batch))
+        for name in recipe.weights
+    }
+    sum_of_losses = 0.0
+    for batch in batches:
+        try:
+            with torch.autocast("cpu", torch.bfloat16, enabled=recipe.autocast):
+                inputs = read([example.words for example in batch])
+                losses = batch_losses(network, batch, inputs, recipe)
+            loss = torch.stack(
+                [losses[name] * recipe.weights[name] / totals[name] for name in losses]
+            ).sum()
+            loss.backward()
+        except (MemoryError, torch.OutOfMemoryError) as error:
+            words = max(len(example.words) for example in batch) * len(batch)
+            raise TrainingError(
+                f"out of memory with a batch of {len(batch)} sentences and {words} words; lower "
+                "training.batch_words and raise training.accumulate"
+            ) from error
+        sum_of_losses += float(loss.detach())
+    return sum_of_losses
+
+
+def _size(example: Example, head: str) -> int:
+    if head == "tags":
+        return len(example.tags or ())
+    steps = example.steps.get(head)
+    return len(steps.labels) if steps else 0
+
+
+def batch_losses(
+    network: Network, batch: Sequence[Example], inputs: Inputs, recipe: Recipe
+) -> dict[str, Tensor]:
+    """The loss of each head whose layer some sentence of the batch has, summed over steps."""
+    device = device_of(network)
+    inputs = inputs.to(device)
+    states = network.states(inputs)
+    boundaries, lengths = network.boundaries(states), inputs.lengths.to(device)
+    losses: dict[str, Tensor] = {}
+    for name in network.heads:
+        gold = step_tensors(batch, name)
+        if gold is not None:
+            gold = gold.to(device)
+            losses[name] = pointing_loss(
+                network.head(name),
+                boundaries[gold.rows],
+                lengths[gold.rows],
+                gold,
+                over_candidates=recipe.over_candidates,
+                label_smoothing=recipe.label_smoothing,
+            )
+    rows = [row for row, example in enumerate(batch) if example.tags is not None]
+    if network.tags is not None and rows:
+        scores = network.tag_scores(states)[rows]
+        gold_tags = padded([batch[row].tags or () for row in rows], value=-100).to(device)
+        each = functional.cross_entropy(
+            scores[:, : gold_tags.shape[1]].transpose(1, 2), gold_tags, reduction="none"
+        )
+        weights = torch.tensor([batch[row].weight for row in rows], device=device)
+        losses["tags"] = (each.sum(1) * weights).sum()
+    return losses

@@ -1,0 +1,122 @@
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from fencepost.batching.vocabulary import Labels, Vocabulary
+from fencepost.build import Numbers
+from fencepost.config import HeadsSettings, NetworkSettings, checked
+from fencepost.errors import ModelError
+from fencepost.parser.model import Model, load_model, new_model, save_model
+from fencepost.parser.predict import predict
+from fencepost.structure import Sentence
+
+SENTENCES = [Sentence(tuple(text.split())) for text in ("a b c", "b", "c c a b a", "d")]
+
+
+def small_model(*heads: str) -> Model:
+    torch.manual_seed(1)
+    network = checked(
+        NetworkSettings,
+        {
+            "encoder": {
+                "kind": "words",
+                "word_width": 8,
+                "character_width": 4,
+                "character_hidden": 6,
+            },
+            "lstm_layers": 1,
+            "lstm_hidden": 8,
+        },
+        where="test",
+    )
+    chosen = {name: {} if name == "tags" else {"mlp": 8, "decoder": 8} for name in heads}
+    numbers = Numbers(
+        {name: Labels(("S", "NP+VP")) for name in heads},
+        Vocabulary(("a", "b"), (2, 2)),
+        Vocabulary(("a", "b", "c"), (2, 2, 2)),
+    )
+    return new_model(network, checked(HeadsSettings, chosen, where="test"), numbers)
+
+
+def test_a_model_gives_the_same_parses_after_saving_moving_and_loading(tmp_path: Path) -> None:
+    model = small_model("tree", "entities", "tags")
+    before = predict(model, SENTENCES)
+    save_model(model, tmp_path / "model", card="# Mine\n")
+    (tmp_path / "model").rename(tmp_path / "moved")
+    assert predict(load_model(tmp_path / "moved"), SENTENCES) == before
+    assert (tmp_path / "moved/README.md").read_text() == "# Mine\n"
+    assert sorted(path.name for path in (tmp_path / "moved").iterdir()) == [
+        "README.md",
+        "config.json",
+        "labels.json",
+        "weights.safetensors",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("config.json", None, "config.json: cannot be read: No such file"),
+        ("config.json", "{", "config.json: no JSON"),
+        ("config.json", '{"version": 99}', "not of version 1 of our layout"),
+        ("config.json", '{"version": 1}', "config.json:"),
+        ("labels.json", "{}", "labels.json: not what was expected"),
+        ("labels.json", "[]", "labels.json: not what was expected"),
+        ("weights.safetensors", None, "weights.safetensors: cannot be read"),
+        ("weights.safetensors", "half", "weights.safetensors: damaged, or no safetensors file"),
+    ],
+)
+def test_what_is_wrong_with_a_folder_is_told(
+    tmp_path: Path, name: str, text: str | None, message: str
+) -> None:
+    save_model(small_model("tree"), tmp_path)
+    (tmp_path / name).unlink()
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ModelError, match=message):
+        load_model(tmp_path)
+
+
+def test_truncated_weights_are_found(tmp_path: Path) -> None:
+    save_model(small_model("tree"), tmp_path)
+    path = tmp_path / "weights.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ModelError, match="damaged"):
+        load_model(tmp_path)
+
+
+def test_weights_of_another_network_are_found(tmp_path: Path) -> None:
+    save_model(small_model("tree"), tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["network"]["lstm_hidden"] = 9
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="do not fit"):
+        load_model(tmp_path)
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+@pytest.mark.parametrize("canonical", [True, False])
+def test_parses_do_not_depend_on_batch_mates(beams: int, canonical: bool) -> None:
+    model = small_model("tree", "entities", "tags")
+    together = predict(model, SENTENCES, beams=beams, canonical=canonical)
+    for sentence, parse in zip(SENTENCES, together, strict=True):
+        (alone,) = predict(model, [sentence], beams=beams, canonical=canonical)
+        assert alone == parse
+        assert parse.words == sentence.words
+        assert parse.tree is not None
+        assert parse.tags is not None
+
+
+def test_a_sentence_without_words_has_an_empty_parse() -> None:
+    model = small_model("tree")
+    parses = predict(model, [Sentence(()), SENTENCES[0]])
+    assert parses[0].words == ()
+    assert parses[1].tree is not None
+
+
+def test_tags_that_are_given_are_kept() -> None:
+    (parse,) = predict(small_model("tags"), [Sentence(("a",), ("MINE",))])
+    assert parse.tags == ("MINE",)
+    assert (parse.tree, parse.entities) == (None, None)

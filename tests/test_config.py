@@ -1,0 +1,67 @@
+from pathlib import Path
+
+import pytest
+
+from fencepost.config import TransformerSettings, WordsSettings, read_settings
+from fencepost.errors import ConfigError
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+SMALL = """
+[data]
+train = [{ path = "train.ptb" }]
+dev = [{ path = "dev.ptb" }]
+[network]
+encoder = { kind = "words" }
+[heads.tree]
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "x.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_defaults_are_the_papers(tmp_path: Path) -> None:
+    settings = read_settings(written(tmp_path, SMALL))
+    training, network, tree = settings.training, settings.network, settings.heads.tree
+    assert tree is not None
+    assert (training.betas, training.encoder_rate, training.rate) == ((0.9, 0.9), 5e-5, 2.5e-3)
+    assert (training.warmup, training.clip, training.batch_words) == (0.1, 5.0, 3000)
+    assert (network.dropout, network.lstm_layers, network.lstm_hidden) == (0.33, 3, 1000)
+    assert (tree.mlp, tree.decoder, tree.previous_label) == (500, 1000, False)
+    assert isinstance(network.encoder, WordsSettings)
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.name)
+def test_every_config_that_we_ship_can_be_read(path: Path) -> None:
+    assert read_settings(path).heads.names
+
+
+def test_a_pretrained_encoder_is_named(tmp_path: Path) -> None:
+    text = SMALL.replace('kind = "words"', 'kind = "transformer", model = "bert-large-cased"')
+    encoder = read_settings(written(tmp_path, text)).network.encoder
+    assert isinstance(encoder, TransformerSettings)
+    assert (encoder.model, encoder.pieces, encoder.layers) == ("bert-large-cased", "last", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (SMALL + "[training]\nwarmup_steps = 3\n", "training.warmup_steps: Extra inputs"),
+        (SMALL + "[training]\nepochs = 0\n", "training.epochs: Input should be greater than 0"),
+        (SMALL.replace("[heads.tree]", "[heads]"), "at least one of tree, entities, tags"),
+        (SMALL.replace('"words"', '"letters"'), "network.encoder"),
+        ("seed = ", "no TOML"),
+    ],
+)
+def test_what_is_wrong_is_named_key_by_key(tmp_path: Path, text: str, message: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(ConfigError, match=message) as raised:
+        read_settings(path)
+    assert "x.toml" in str(raised.value) or "heads" in str(raised.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"none\.toml: cannot be read"):
+        read_settings(tmp_path / "none.toml")

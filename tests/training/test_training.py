@@ -1,0 +1,248 @@
+"""Small networks learn small data, and go on after a stop as if nothing had happened."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from fencepost.config import Settings, checked
+from fencepost.errors import ConfigError, TrainingError
+from fencepost.formats import read
+from fencepost.parser.model import load_model
+from fencepost.run.evaluate import evaluate, main_figure
+from fencepost.run.train import Epoch, run_training
+from fencepost.training.loop import Average, rate_factor
+
+LINES = [
+    ("(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))", [[0, 2, "animal"]]),
+    ("(S (NP (NNP Ann)) (VP (VBD met) (NP (NNP Bo))))", [[0, 1, "person"], [2, 3, "person"]]),
+    ("(S (VP (VB Go) (ADVP (RB home))) (. !))", []),
+    (
+        "(NP (NP (DT the) (NN roof)) (PP (IN of) (NP (DT the) (NN house))))",
+        [[0, 5, "object"], [3, 5, "place"]],
+    ),
+    ("(S (NP (PRP It)) (VP (VBZ is) (ADJP (JJ red))))", [[0, 1, "object"]]),
+    ("(FRAG (INTJ (UH No)) (. .))", []),
+    (
+        "(S (NP (NNS Dogs)) (VP (VBP bark) (PP (IN at) (NP (NNS cats)))))",
+        [[0, 1, "animal"], [3, 4, "animal"]],
+    ),
+    (
+        "(S (S (NP (PRP I)) (VP (VBD came))) (CC and) (S (NP (PRP I)) (VP (VBD saw))))",
+        [[0, 1, "person"], [3, 4, "person"]],
+    ),
+]
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "data.jsonl"
+    lines = (json.dumps({"tree": tree, "entities": spans}) for tree, spans in LINES)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def settings(data: Path, heads: dict[str, Any], **training: Any) -> Settings:
+    pointing = {"mlp": 48, "decoder": 48}
+    return checked(
+        Settings,
+        {
+            "data": {"train": [{"path": str(data)}], "dev": [{"path": str(data)}]},
+            "network": {
+                "encoder": {"kind": "words", "min_count": 1, "unknown": 0.0, "word_width": 32},
+                "lstm_layers": 1,
+                "lstm_hidden": 48,
+                "dropout": 0.0,
+            },
+            "heads": {
+                name: {} if name == "tags" else {**pointing, **h} for name, h in heads.items()
+            },
+            "training": {"epochs": 100, "batch_words": 30, "rate": 5e-3, **training},
+        },
+        where="test",
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "heads",
+    [
+        {"tree": {}},
+        {"tree": {"previous_label": True}},
+        {"entities": {}},
+        {"entities": {"previous_label": False}},
+        {"tags": {}},
+        {"tree": {}, "entities": {}, "tags": {}},
+    ],
+    ids=["tree", "tree with labels", "entities", "entities without labels", "tags", "all"],
+)
+def test_eight_sentences_are_learned_by_heart(
+    data: Path, tmp_path: Path, heads: dict[str, Any]
+) -> None:
+    *_, last = run_training(settings(data, heads), tmp_path / "run")
+    assert isinstance(last, Epoch)
+    model = load_model(tmp_path / "run/model")
+    for beams in (1, 3):
+        reports = evaluate(model, list(read(data)), beams=beams)
+        assert {name: main_figure(report) for name, report in reports.items()} == dict.fromkeys(
+            heads, 100.0
+        )
+
+
+def weights_after(settings: Settings, out: Path, *, stop_at: int | None = None) -> dict[str, Any]:
+    """The final weights, of a run that is stopped after some steps and then resumed."""
+    for number, _ in enumerate(run_training(settings, out)):
+        if stop_at is not None and number == stop_at:
+            break
+    else:
+        return load_model(out / "model").network.state_dict()
+    for _ in run_training(settings, out, resume=True):
+        pass
+    return load_model(out / "model").network.state_dict()
+
+
+@pytest.mark.parametrize("stop_at", [0, 7, 20])
+def test_a_run_that_was_stopped_ends_like_one_that_was_not(
+    data: Path, tmp_path: Path, stop_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.run.train.CHECKPOINT_SECONDS", 0.0)
+    chosen = settings(data, {"tree": {}, "tags": {}}, epochs=4, average=0.9)
+    chosen = chosen.model_copy(
+        update={"network": chosen.network.model_copy(update={"dropout": 0.3})}
+    )
+    whole = weights_after(chosen, tmp_path / "whole")
+    resumed = weights_after(chosen, tmp_path / "resumed", stop_at=stop_at)
+    for name, value in whole.items():
+        assert torch.equal(value, resumed[name]), name
+    lines = [
+        [json.loads(line) for line in (tmp_path / run / "metrics.jsonl").read_text().splitlines()]
+        for run in ("whole", "resumed")
+    ]
+    for one, other in zip(*lines, strict=True):
+        assert (one["epoch"], one["loss"], one["dev"]) == (
+            other["epoch"],
+            other["loss"],
+            other["dev"],
+        )
+
+
+def test_a_damaged_checkpoint_is_passed_over(data: Path, tmp_path: Path) -> None:
+    chosen = settings(data, {"tags": {}}, epochs=3)
+    for _ in run_training(chosen, tmp_path / "run"):
+        pass
+    newest = max((tmp_path / "run").glob("checkpoint-*"))
+    (newest / "network.safetensors").write_bytes(b"half")
+    events = list(run_training(chosen, tmp_path / "run", resume=True))
+    assert [event.epoch for event in events if isinstance(event, Epoch)] == [3]
+
+
+def test_a_folder_with_a_run_in_it_is_not_overwritten(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/notes").write_text("mine")
+    with pytest.raises(ConfigError, match="--resume"):
+        next(run_training(settings(data, {"tags": {}}), tmp_path / "run"))
+
+
+def test_a_full_disk_leaves_the_checkpoint_before_intact(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = settings(data, {"tags": {}}, epochs=3)
+    run = run_training(chosen, tmp_path / "run")
+    while not isinstance(next(run), Epoch):
+        pass
+    before = {p: p.stat().st_mtime_ns for p in (tmp_path / "run").glob("checkpoint-*/*")}
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("fencepost.training.checkpoint.save_file", full)
+    with pytest.raises(TrainingError, match=r"No space left.*intact"):
+        list(run)
+    assert {p: p.stat().st_mtime_ns for p in (tmp_path / "run").glob("*checkpoint-*/*")} == before
+
+
+def test_steps_without_a_finite_loss_are_skipped_and_end_the_run(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = settings(data, {"tags": {}}, epochs=30)
+    calls = 0
+
+    def losses(network: Any, *_: Any) -> dict[str, torch.Tensor]:
+        nonlocal calls
+        calls += 1
+        weight = next(network.parameters()).sum() * 0
+        return {"tags": weight + (float("nan") if calls > 1 else 1.0)}
+
+    monkeypatch.setattr("fencepost.training.loop.batch_losses", losses)
+    with pytest.raises(TrainingError, match="10 steps in a row had no finite loss"):
+        list(run_training(chosen, tmp_path / "run"))
+    assert calls == 11
+
+
+def test_out_of_memory_says_what_to_change(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def losses(*_: Any) -> dict[str, torch.Tensor]:
+        raise MemoryError
+
+    monkeypatch.setattr("fencepost.training.loop.batch_losses", losses)
+    with pytest.raises(TrainingError, match=r"sentences and \d+ words; lower training.batch_words"):
+        next(run_training(settings(data, {"tags": {}}), tmp_path / "run"))
+
+
+def test_accumulated_batches_give_the_gradient_of_one(data: Path, tmp_path: Path) -> None:
+    one = settings(data, {"tree": {}, "tags": {}}, epochs=1, batch_words=1000)
+    parts = settings(data, {"tree": {}, "tags": {}}, epochs=1, batch_words=12, accumulate=99)
+    losses = []
+    for number, chosen in enumerate((one, parts)):
+        step = next(run_training(chosen, tmp_path / str(number)))
+        assert not isinstance(step, Epoch)
+        losses.append(step.loss)
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+def test_dev_needs_a_layer_that_is_learned(data: Path, tmp_path: Path) -> None:
+    other = tmp_path / "dev.jsonl"
+    other.write_text('{"words": ["a"]}\n')
+    chosen = settings(data, {"entities": {}}, epochs=1)
+    chosen = chosen.model_copy(
+        update={
+            "data": chosen.data.model_copy(
+                update={"dev": (chosen.data.dev[0].model_copy(update={"path": str(other)}),)}
+            )
+        }
+    )
+    with pytest.raises(TrainingError, match="no dev sentence"):
+        list(run_training(chosen, tmp_path / "run"))
+
+
+def test_the_average_follows_slowly() -> None:
+    layer = torch.nn.Linear(1, 1)
+    average = Average(0.5)
+    average.add(layer)
+    with torch.no_grad():
+        layer.weight += 2.0
+    before = average.weights["weight"].clone()
+    average.add(layer)
+    assert torch.allclose(average.weights["weight"], before + 1.0)
+
+
+def test_the_rate_is_zero_at_the_end() -> None:
+    assert rate_factor(1.0, 0.0) == 0
+    assert rate_factor(0.0, 0.0) == 1
+
+
+def test_a_run_can_be_moved(data: Path, tmp_path: Path) -> None:
+    list(run_training(settings(data, {"tags": {}}, epochs=1), tmp_path / "run"))
+    first = evaluate(load_model(tmp_path / "run/model"), list(read(data)))
+    shutil.move(tmp_path / "run/model", tmp_path / "elsewhere")
+    again = evaluate(load_model(tmp_path / "elsewhere"), list(read(data)))
+    assert main_figure(first["tags"]) == main_figure(again["tags"])
