@@ -35,8 +35,9 @@ format: .venv/.dev  ## lay the code out
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: .venv/.dev  ## how fast, as ratios within this run
+bench: .venv/.dev  ## how fast, as ratios within this run; needs the benchmark corpora for training
 	$(BIN)/python bench/core.py
+	$(BIN)/python bench/training.py
 
 docs: .venv/.dev  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
