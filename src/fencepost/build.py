@@ -9,39 +9,83 @@ from functools import partial
 from torch import nn
 
 from fencepost.batching.inputs import Reader, word_inputs
+from fencepost.batching.pieces import piece_reader
 from fencepost.batching.vocabulary import Labels, Vocabulary
-from fencepost.config import HeadsSettings, NetworkSettings, WordsSettings
-from fencepost.model.encoder import WordEncoder
+from fencepost.config import HeadsSettings, NetworkSettings, TransformerSettings, WordsSettings
+from fencepost.errors import ConfigError
+from fencepost.model.encoder import Encoder, WordEncoder
 from fencepost.model.head import PointingHead
 from fencepost.model.layers import TwoWayLSTM
 from fencepost.model.network import Network
+from fencepost.model.pretrained import Pretrained, fetch_pretrained
+from fencepost.model.transformer import TransformerEncoder
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What a network's numbers stand for: the labels of its heads, words and characters."""
+    """What a network's numbers stand for: the labels of its heads, words and characters.
+
+    A transformer has pieces in place of words and characters; its tokenizer numbers them.
+    """
 
     labels: Mapping[str, Labels]  # by head
-    words: Vocabulary
-    characters: Vocabulary
+    words: Vocabulary | None = None
+    characters: Vocabulary | None = None
 
 
-def build_reader(numbers: Numbers) -> Reader:
+def build_pretrained(settings: NetworkSettings) -> Pretrained | None:
+    """The transformer that the settings name, from the hub or a folder; None if they name none."""
+    encoder = settings.encoder
+    return fetch_pretrained(encoder.model) if isinstance(encoder, TransformerSettings) else None
+
+
+def build_reader(
+    settings: NetworkSettings, numbers: Numbers, pretrained: Pretrained | None = None
+) -> Reader:
     """What turns sentences into inputs of the encoder."""
+    if isinstance(settings.encoder, TransformerSettings):
+        assert pretrained is not None
+        return piece_reader(
+            pretrained.tokenizer, window=pretrained.window, which=settings.encoder.pieces
+        )
+    assert numbers.words is not None
+    assert numbers.characters is not None
     return partial(word_inputs, words=numbers.words, characters=numbers.characters)
 
 
-def build_network(settings: NetworkSettings, heads: HeadsSettings, numbers: Numbers) -> Network:
-    """A network with random weights."""
-    assert isinstance(settings.encoder, WordsSettings)
-    encoder = WordEncoder(
+def _build_encoder(
+    settings: WordsSettings | TransformerSettings, numbers: Numbers, pretrained: Pretrained | None
+) -> Encoder:
+    if isinstance(settings, TransformerSettings):
+        assert pretrained is not None
+        return TransformerEncoder(
+            pretrained.transformer, layers=settings.layers, frozen=settings.frozen
+        )
+    assert numbers.words is not None
+    assert numbers.characters is not None
+    return WordEncoder(
         counts=numbers.words.counts,
         characters=len(numbers.characters),
-        word_width=settings.encoder.word_width,
-        character_width=settings.encoder.character_width,
-        character_hidden=settings.encoder.character_hidden,
-        unknown=settings.encoder.unknown,
+        word_width=settings.word_width,
+        character_width=settings.character_width,
+        character_hidden=settings.character_hidden,
+        unknown=settings.unknown,
     )
+
+
+def build_network(
+    settings: NetworkSettings,
+    heads: HeadsSettings,
+    numbers: Numbers,
+    pretrained: Pretrained | None = None,
+) -> Network:
+    """A network; its weights are random but for those of a pretrained transformer."""
+    encoder = _build_encoder(settings.encoder, numbers, pretrained)
+    if settings.lstm_layers == 0 and encoder.width % 2:
+        raise ConfigError(
+            f"network.lstm_layers: without any, vectors of words are halved, and {encoder.width} "
+            "is odd; 1 or more would do"
+        )
     lstm = TwoWayLSTM(
         encoder.width,
         hidden=settings.lstm_hidden,

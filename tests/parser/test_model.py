@@ -1,16 +1,19 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from fencepost.batching.vocabulary import Labels, Vocabulary
 from fencepost.build import Numbers
 from fencepost.config import HeadsSettings, NetworkSettings, checked
-from fencepost.errors import ModelError
+from fencepost.errors import ConfigError, ModelError
 from fencepost.parser.model import Model, load_model, new_model, save_model
 from fencepost.parser.predict import predict
 from fencepost.structure import Sentence
+from tests.tiny import tiny_transformer
 
 SENTENCES = [Sentence(tuple(text.split())) for text in ("a b c", "b", "c c a b a", "d")]
 
@@ -120,3 +123,94 @@ def test_tags_that_are_given_are_kept() -> None:
     (parse,) = predict(small_model("tags"), [Sentence(("a",), ("MINE",))])
     assert parse.tags == ("MINE",)
     assert (parse.tree, parse.entities) == (None, None)
+
+
+def transformer_model(source: str, *, lstm_layers: int = 0, **encoder: object) -> Model:
+    torch.manual_seed(1)
+    network = {
+        "encoder": {"kind": "transformer", "model": source, **encoder},
+        "lstm_layers": lstm_layers,
+        "lstm_hidden": 8,
+    }
+    heads = {"tree": {"mlp": 8, "decoder": 8}, "entities": {"mlp": 8, "decoder": 8}, "tags": {}}
+    return new_model(
+        checked(NetworkSettings, network, where="test"),
+        checked(HeadsSettings, heads, where="test"),
+        Numbers({name: Labels(("S", "NP+VP")) for name in heads}),
+    )
+
+
+LONG = [
+    *SENTENCES,
+    Sentence(("the", "\u200b", "x" * 300)),
+    Sentence(("cat", "bark") * 30),
+]
+
+
+@pytest.mark.parametrize("lstm_layers", [0, 1])
+@pytest.mark.parametrize("encoder", [{}, {"layers": 2, "pieces": "mean"}, {"frozen": True}])
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_a_transformer_is_saved_whole_and_loaded_without_its_source(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    encoder: dict[str, object],
+    lstm_layers: int,
+) -> None:
+    source = tiny_transformer(tmp_path, kind=kind)
+    model = transformer_model(source, lstm_layers=lstm_layers, **encoder)
+    before = predict(model, LONG)
+    save_model(model, tmp_path / "model")
+    save_model(model, tmp_path / "model")  # as a run does that finds a better one
+    (tmp_path / "model").rename(tmp_path / "moved")
+    shutil.rmtree(source)
+    asked: list[object] = []
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("socket.socket.connect", lambda *address: asked.append(address))
+    monkeypatch.setattr("socket.getaddrinfo", lambda *address, **_: asked.append(address))
+    assert predict(load_model(tmp_path / "moved"), LONG) == before
+    assert asked == []
+    assert sorted(path.name for path in (tmp_path / "moved").iterdir()) == [
+        "README.md",
+        "config.json",
+        "labels.json",
+        "tokenizer",
+        "weights.safetensors",
+    ]
+    weights = load_file(tmp_path / "moved/weights.safetensors")
+    assert weights.keys() == model.network.state_dict().keys()
+    assert not [name for name in weights if "pooler" in name]
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+def test_parses_by_a_transformer_do_not_depend_on_batch_mates(tmp_path: Path, beams: int) -> None:
+    model = transformer_model(tiny_transformer(tmp_path))
+    together = predict(model, LONG, beams=beams)
+    assert [predict(model, [sentence], beams=beams)[0] for sentence in LONG] == together
+
+
+def test_a_sentence_of_three_thousand_words_is_parsed_by_a_transformer(tmp_path: Path) -> None:
+    model = transformer_model(tiny_transformer(tmp_path))
+    (parse,) = predict(model, [Sentence(("cat", "sat", "bobby") * 1000)])
+    assert len(parse.words) == 3000
+    assert parse.tree is not None
+
+
+def test_what_is_missing_of_a_transformer_is_told(tmp_path: Path) -> None:
+    save_model(transformer_model(tiny_transformer(tmp_path)), tmp_path / "model")
+    config = json.loads((tmp_path / "model/config.json").read_text())
+    shutil.rmtree(tmp_path / "model/tokenizer")
+    with pytest.raises(ModelError, match="model/tokenizer: cannot be read"):
+        load_model(tmp_path / "model")
+    del config["transformer"]
+    (tmp_path / "model/config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match=r"config\.json: transformer: cannot be built"):
+        load_model(tmp_path / "model")
+
+
+def test_vectors_of_odd_width_are_not_halved(tmp_path: Path) -> None:
+    source = tiny_transformer(tmp_path, width=15)
+    with pytest.raises(ConfigError, match="15 is odd"):
+        transformer_model(source)
+    assert transformer_model(source, lstm_layers=1).network.encoder.width == 15

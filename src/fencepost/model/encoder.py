@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
@@ -17,6 +19,10 @@ class Encoder(nn.Module):
     """
 
     width: int
+
+    def pretrained_parameters(self) -> Iterator[nn.Parameter]:
+        """Those that are not learned from nothing, and so want a learning rate of their own."""
+        return iter(())
 
 
 class WordEncoder(Encoder):

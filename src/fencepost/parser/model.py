@@ -1,8 +1,9 @@
 """A network with what its numbers stand for, and the folder that it is kept in.
 
-    config.json          the network's settings, and the version of this layout
-    labels.json          the labels of each head, the words and the characters
+    config.json          the network's settings, its transformer's, the version of this layout
+    labels.json          the labels of each head, and the words and characters if it reads these
     weights.safetensors  the weights
+    tokenizer/           the tokenizer's own files, if the encoder is a transformer
     README.md            the model card
 
 Nothing in it is code, and nothing of it is ever unpickled.
@@ -21,10 +22,11 @@ from safetensors.torch import load_file, save_file
 
 from fencepost.batching.inputs import Reader
 from fencepost.batching.vocabulary import Labels, Vocabulary
-from fencepost.build import Numbers, build_network, build_reader
+from fencepost.build import Numbers, build_network, build_pretrained, build_reader
 from fencepost.config import HeadsSettings, NetworkSettings, checked
 from fencepost.errors import ConfigError, ModelError
 from fencepost.model.network import Network
+from fencepost.model.pretrained import Pretrained, restore_pretrained, save_tokenizer
 
 VERSION = 1
 
@@ -38,28 +40,52 @@ class Model:
     numbers: Numbers
     network_settings: NetworkSettings
     heads: HeadsSettings
+    pretrained: Pretrained | None = None  # the transformer in the network, with its tokenizer
 
 
-def new_model(network: NetworkSettings, heads: HeadsSettings, numbers: Numbers) -> Model:
-    """A model with random weights."""
+def new_model(
+    network: NetworkSettings,
+    heads: HeadsSettings,
+    numbers: Numbers,
+    pretrained: Pretrained | None = None,
+) -> Model:
+    """A model with random weights, but for those of a pretrained transformer.
+
+    Args:
+        network: settings of the encoder.
+        heads: settings of the heads.
+        numbers: what the network's numbers stand for.
+        pretrained: the transformer; None: the one that the settings name, if they name one.
+    """
+    pretrained = pretrained or build_pretrained(network)
     return Model(
-        build_network(network, heads, numbers), build_reader(numbers), numbers, network, heads
+        build_network(network, heads, numbers, pretrained),
+        build_reader(network, numbers, pretrained),
+        numbers,
+        network,
+        heads,
+        pretrained,
     )
 
 
 def save_model(model: Model, folder: Path, *, card: str = "") -> None:
     """Write a model into a folder, each file whole or not at all; the weights last."""
     folder.mkdir(parents=True, exist_ok=True)
-    config = {
+    config: dict[str, Any] = {
         "version": VERSION,
         "network": model.network_settings.model_dump(),
         "heads": model.heads.model_dump(exclude_none=True),
     }
-    labels = {
-        "heads": {name: labels.names for name, labels in model.numbers.labels.items()},
-        "words": [model.numbers.words.items, model.numbers.words.counts],
-        "characters": [model.numbers.characters.items, model.numbers.characters.counts],
+    numbers = model.numbers
+    labels: dict[str, Any] = {
+        "heads": {name: labels.names for name, labels in numbers.labels.items()}
     }
+    for kind, items in (("words", numbers.words), ("characters", numbers.characters)):
+        if items is not None:
+            labels[kind] = [items.items, items.counts]
+    if model.pretrained is not None:
+        config["transformer"] = dict(model.pretrained.config)
+        save_tokenizer(model.pretrained.tokenizer, folder / "tokenizer")
     _write_json(folder / "config.json", config)
     _write_json(folder / "labels.json", labels)
     (folder / "README.md").write_text(card or "# A fencepost model\n", encoding="utf-8")
@@ -87,11 +113,15 @@ def load_model(folder: Path) -> Model:
     try:
         network = checked(NetworkSettings, config.get("network"), where=f"{folder}/config.json")
         heads = checked(HeadsSettings, config.get("heads"), where=f"{folder}/config.json")
+        kinds = ("words", "characters") if network.encoder.kind == "words" else ()
         numbers = Numbers(
             {name: Labels(tuple(names)) for name, names in labels["heads"].items()},
-            *(Vocabulary(*map(tuple, labels[kind])) for kind in ("words", "characters")),
+            *(Vocabulary(*map(tuple, labels[kind])) for kind in kinds),
         )
-        model = new_model(network, heads, numbers)
+        pretrained = None
+        if network.encoder.kind == "transformer":
+            pretrained = restore_pretrained(config.get("transformer"), folder)
+        model = new_model(network, heads, numbers, pretrained)
     except ConfigError as error:
         raise ModelError(str(error)) from error
     except (KeyError, TypeError, AttributeError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -16,6 +16,12 @@ from fencepost.tasks import constituency, entities
 from fencepost.tasks.layers import POINTING
 from fencepost.transition import Pointing, replay
 
+Done = Callable[[int], None]  # is told how many words more are done
+
+
+def unheard(words: int) -> None:
+    """Nobody wants to know how many words more are done."""
+
 
 def predict(
     model: Model,
@@ -24,6 +30,7 @@ def predict(
     beams: int = 1,
     canonical: bool = True,
     batch_words: int = 3000,
+    done: Done = unheard,
 ) -> list[Parse]:
     """The best parse of each sentence, with all layers that the model has heads for.
 
@@ -33,6 +40,7 @@ def predict(
         beams: 1 is greedy search.
         canonical: whether search keeps to the canonical rules; the paper's does not.
         batch_words: how many words are read at a time.
+        done: is told how many words were parsed, batch by batch.
     """
     found: list[Parse | None] = [
         None if sentence.words else Parse(sentence) for sentence in sentences
@@ -46,6 +54,7 @@ def predict(
         parses = _batch(model, [sentences[row] for row in rows], beams, canonical)
         for row, parse in zip(rows, parses, strict=True):
             found[row] = parse
+        done(sum(len(sentences[row]) for row in rows))
     model.network.train(was_training)
     return [parse for parse in found if parse is not None]
 

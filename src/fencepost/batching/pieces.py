@@ -1,0 +1,211 @@
+"""Words as the pieces of a tokenizer, in windows that a transformer can read."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, Self
+
+import torch
+from torch import Tensor
+
+from fencepost.batching.batches import padded
+from fencepost.batching.inputs import Reader
+from fencepost.errors import ModelError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+OVERLAP = 1 / 4  # of a window, at least, is in the next one, too
+MOST_KNOWN = 200_000  # words whose pieces are remembered
+
+Which = Literal["last", "first", "mean"]
+Pieces = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PieceInputs:
+    """Sentences as windows of pieces, and where the vectors of words come from.
+
+    The vector of a word is the sum of the vectors of its picked pieces, each times its share.
+    """
+
+    pieces: Tensor  # (windows, longest)
+    mask: Tensor  # (windows, longest): which are pieces, and not padding
+    picked: Tensor  # (picked,): index into all pieces of all windows
+    words: Tensor  # (picked,): index into the batch * (n + 2) words and sentinels
+    shares: Tensor  # (picked,)
+    lengths: Tensor  # (batch,): of the sentences in words, without the sentinels
+
+    def to(self, device: torch.device) -> Self:
+        """The same on a device; lengths stay, since packing wants them on the CPU."""
+        return type(self)(
+            self.pieces.to(device),
+            self.mask.to(device),
+            self.picked.to(device),
+            self.words.to(device),
+            self.shares.to(device),
+            self.lengths,
+        )
+
+
+def piece_reader(
+    tokenizer: PreTrainedTokenizerFast, *, window: int, which: Which = "last"
+) -> Reader:
+    """What turns sentences into pieces of a tokenizer.
+
+    Args:
+        tokenizer: of the transformer; its own special pieces are the sentinels.
+        window: how many pieces the transformer reads at a time, special ones included.
+        which: of a word's pieces stand for it.
+    """
+    before, after = sentinels(tokenizer)
+    if window <= len(before) + len(after):
+        raise ModelError(f"a window of {window} pieces has no room for words")
+    return partial(
+        piece_inputs,
+        spell=Speller(tokenizer),
+        before=before,
+        after=after,
+        padding=tokenizer.pad_token_id or 0,
+        window=window,
+        which=which,
+    )
+
+
+def piece_inputs(
+    sentences: Sequence[Sequence[str]],
+    *,
+    spell: Callable[[Sequence[str]], list[Pieces]],
+    before: Pieces,
+    after: Pieces,
+    padding: int,
+    window: int,
+    which: Which,
+) -> PieceInputs:
+    """Sentences as a transformer reads them.
+
+    Args:
+        sentences: with their words.
+        spell: gives the pieces of each word, at least one.
+        before: the special pieces before each window; the first one is a sentinel.
+        after: the special pieces after each window; the last one is a sentinel.
+        padding: the number that fills up windows.
+        window: how many pieces fit, special ones included.
+        which: of a word's pieces stand for it.
+    """
+    room = window - len(before) - len(after)
+    width = max(map(len, sentences), default=0) + 2
+    windows: list[list[int]] = []
+    picked: list[tuple[int, int, int, float]] = []  # window, piece in it, word, share
+    for number, sentence in enumerate(sentences):
+        spelled = spell(sentence)
+        pieces = [piece for word in spelled for piece in word]
+        starts = window_starts(len(pieces), room)
+        # Between two windows, pieces belong to the one whose middle is nearer.
+        cuts = [(a + b + room - 1) / 2 for a, b in pairwise(starts)]
+        row, first, end = len(windows), number * width, 0
+        windows += ([*before, *pieces[start : start + room], *after] for start in starts)
+        picked.append((row, 0, first, 1.0))
+        for word, own in enumerate(spelled, first + 1):
+            start, end = end, end + len(own)
+            chosen = range(start, end)
+            if which != "mean":
+                chosen = chosen[-1:] if which == "last" else chosen[:1]
+            for piece in chosen:
+                at = bisect_left(cuts, piece)
+                place = len(before) + piece - starts[at]
+                picked.append((row + at, place, word, 1 / len(chosen)))
+        last = first + len(sentence) + 1
+        picked.append((len(windows) - 1, len(windows[-1]) - 1, last, 1.0))
+    rows, places, words, shares = zip(*picked, strict=True) if picked else ((),) * 4
+    ids = padded(windows, value=padding)
+    return PieceInputs(
+        ids,
+        padded([1] * len(row) for row in windows),
+        torch.tensor(rows, dtype=torch.long) * ids.shape[1] + torch.tensor(places).long(),
+        torch.tensor(words, dtype=torch.long),
+        torch.tensor(shares),
+        torch.tensor([len(sentence) for sentence in sentences]),
+    )
+
+
+def window_starts(pieces: int, room: int) -> list[int]:
+    """Where windows start that together hold all pieces, evenly spread.
+
+    >>> window_starts(8, 8), window_starts(9, 8), window_starts(21, 8)
+    ([0], [0, 1], [0, 4, 8, 13])
+    """
+    stride = room - int(room * OVERLAP)
+    steps = -(-max(0, pieces - room) // stride)
+    return [step * (pieces - room) // steps for step in range(steps + 1)] if steps else [0]
+
+
+class Speller:
+    """The pieces of words, each word cut as it is after another one; remembers them.
+
+    What the tokenizer drops altogether, a zero-width character say, is its unknown piece.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
+        self._tokenizer = tokenizer
+        self._nothing = (_stand_in(tokenizer, ("unk_token_id", "pad_token_id")),)
+        self._known: dict[str, Pieces] = {}
+        # Byte-level tokenizers take the space before a word for a part of it, others do not.
+        alone, spaced, both, one = self._cut(["b", " b", "a b", "a"])
+        self._lead = " " if one + spaced == both and one + alone != both else ""
+
+    def __call__(self, words: Sequence[str]) -> list[Pieces]:
+        """The pieces of each word, at least one."""
+        known = self._known
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        if len(known) + len(new) > MOST_KNOWN:
+            # A new one, and not this one emptied: another thread may be reading it.
+            known = self._known = {}
+            new = list(dict.fromkeys(words))
+        if new:
+            cut = self._cut([self._lead + word for word in new])
+            known.update(zip(new, (pieces or self._nothing for pieces in cut), strict=True))
+        return [known[word] for word in words]
+
+    def _cut(self, texts: list[str]) -> list[Pieces]:
+        found = self._tokenizer(
+            texts,
+            add_special_tokens=False,
+            split_special_tokens=True,  # the word "[SEP]" is a word
+            truncation=False,
+            padding=False,
+            verbose=False,
+        )
+        return [tuple(pieces) for pieces in found["input_ids"]]
+
+
+def sentinels(tokenizer: PreTrainedTokenizerFast) -> tuple[Pieces, Pieces]:
+    """The special pieces that a tokenizer puts before and after a text.
+
+    On a side where it puts none, its begin or end piece stands, or else its unknown or padding
+    piece: boundaries at the edge of a sentence need a vector on both sides.
+    """
+    found = tokenizer("a", return_special_tokens_mask=True, truncation=False, padding=False)
+    pieces, special = list(found["input_ids"]), list(found["special_tokens_mask"])
+    first = special.index(0) if 0 in special else len(special) // 2
+    last = len(special) - special[::-1].index(0) if 0 in special else first
+    before = pieces[:first] or [
+        _stand_in(tokenizer, ("bos_token_id", "cls_token_id", "unk_token_id", "pad_token_id"))
+    ]
+    after = pieces[last:] or [
+        _stand_in(tokenizer, ("eos_token_id", "sep_token_id", "unk_token_id", "pad_token_id"))
+    ]
+    return tuple(before), tuple(after)
+
+
+def _stand_in(tokenizer: PreTrainedTokenizerFast, names: Sequence[str]) -> int:
+    """The first of some special pieces that a tokenizer has, or any."""
+    found = [getattr(tokenizer, name, None) for name in names]
+    for piece in (*found, *tokenizer.all_special_ids):
+        if piece is not None:
+            return int(piece)
+    raise ModelError("the tokenizer has no special pieces; at least an unknown one is needed")

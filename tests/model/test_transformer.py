@@ -1,0 +1,225 @@
+"""A transformer as encoder: windows, padding, mixed layers, frozen weights."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from fencepost.batching.inputs import Reader
+from fencepost.batching.pieces import Which, piece_reader
+from fencepost.errors import ConfigError, ModelError
+from fencepost.model.pretrained import (
+    Pretrained,
+    fetch_pretrained,
+    restore_pretrained,
+    save_tokenizer,
+)
+from fencepost.model.transformer import TransformerEncoder
+from tests.tiny import tiny_transformer, word_pieces
+
+KINDS = ["bert", "roberta", "t5"]
+SENTENCES = [
+    ["the", "cat", "sat", "on", "the", "mat"],
+    ["dogs"],
+    ["bark", "\u200b", "x" * 300, "at", "it"],
+    ["no", "house"] * 20,
+]
+
+
+def made(folder: Path, kind: str = "bert") -> Pretrained:
+    return fetch_pretrained(tiny_transformer(folder, kind=kind))
+
+
+def reader(pretrained: Pretrained, which: Which = "last", window: int | None = None) -> Reader:
+    window = window or pretrained.window
+    return piece_reader(pretrained.tokenizer, window=window, which=which)
+
+
+@torch.no_grad()
+def vectors(encoder: TransformerEncoder, read: Reader, sentences: list[list[str]]) -> Tensor:
+    found: Tensor = encoder.eval()(read(sentences))
+    return found
+
+
+@pytest.mark.parametrize(("kind", "window"), [("bert", 24), ("roberta", 22), ("t5", 24)])
+def test_the_window_is_what_the_transformer_can_read(
+    tmp_path: Path, kind: str, window: int
+) -> None:
+    pretrained = made(tmp_path, kind)
+    assert pretrained.window == window
+    # The longest one passes; in BERT and RoBERTa one more piece would not.
+    vectors(TransformerEncoder(pretrained.transformer), reader(pretrained), [["a"] * 100])
+
+
+def test_without_any_limit_the_window_is_512(tmp_path: Path) -> None:
+    pretrained = made(tmp_path, "t5")
+    pretrained.tokenizer.model_max_length = 10**30
+    assert pretrained.window == 512
+
+
+@pytest.mark.parametrize("which", ["last", "first", "mean"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_vectors_do_not_depend_on_batch_mates(tmp_path: Path, kind: str, which: Which) -> None:
+    pretrained = made(tmp_path, kind)
+    encoder, read = TransformerEncoder(pretrained.transformer), reader(pretrained, which)
+    together = vectors(encoder, read, SENTENCES)
+    assert together.shape == (4, 42, 16)
+    for row, sentence in enumerate(SENTENCES):
+        (alone,) = vectors(encoder, read, [sentence])
+        assert torch.allclose(together[row, : len(alone)], alone, atol=1e-5)
+        assert not together[row, len(alone) :].any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sentence_that_fits_is_read_as_if_there_were_no_windows(
+    tmp_path: Path, kind: str
+) -> None:
+    pretrained = made(tmp_path, kind)
+    encoder = TransformerEncoder(pretrained.transformer)
+    words = ["the", "cat", "sat", "on", "the", "mat"]
+    whole = vectors(encoder, reader(pretrained, window=22), [words])
+    found = pretrained.tokenizer(
+        " " + " ".join(words), return_tensors="pt", return_token_type_ids=False
+    )
+    with torch.no_grad():
+        plain = pretrained.transformer(**found).last_hidden_state
+    number_of = found.word_ids()
+    ends = [number_of.index(number) for number in range(1, len(words))]
+    picked = [0, *(end - 1 for end in ends), len(number_of) - 2, len(number_of) - 1]
+    assert torch.allclose(whole[0], plain[0, picked], atol=1e-6)
+    exactly = vectors(encoder, reader(pretrained, window=len(number_of)), [words])
+    assert torch.equal(whole, exactly)
+
+
+def test_a_sentence_of_three_thousand_words_passes(tmp_path: Path) -> None:
+    pretrained = made(tmp_path)
+    sentence = ["cat", "bobby"] * 1500
+    found = vectors(TransformerEncoder(pretrained.transformer), reader(pretrained), [sentence])
+    assert found.shape == (1, 3002, 16)
+    assert bool(found.any(-1).all())
+
+
+def test_pieces_of_a_word_are_averaged(tmp_path: Path) -> None:
+    pretrained = made(tmp_path)
+    encoder = TransformerEncoder(pretrained.transformer)
+    words = [["the", "bo", "on"], ["the", "abc", "on"]]
+    first, last, mean = (
+        vectors(encoder, reader(pretrained, which), words) for which in ("first", "last", "mean")
+    )
+    assert torch.equal(first[0], last[0])
+    assert torch.allclose(first[0], mean[0])
+    middle = encoder.transformer(
+        input_ids=torch.tensor([[2, *pretrained.tokenizer("the abc on").input_ids[1:-1], 3]])
+    ).last_hidden_state[0, 2:5]
+    assert torch.allclose(first[1, 2], middle[0], atol=1e-6)
+    assert torch.allclose(last[1, 2], middle[2], atol=1e-6)
+    assert torch.allclose(mean[1, 2], middle.mean(0), atol=1e-6)
+
+
+def test_layers_are_mixed(tmp_path: Path) -> None:
+    pretrained = made(tmp_path)
+    read = reader(pretrained)
+    encoder = TransformerEncoder(pretrained.transformer, layers=2)
+    last = vectors(TransformerEncoder(pretrained.transformer), read, SENTENCES)
+    mixed = vectors(encoder, read, SENTENCES)
+    assert encoder.mix is not None
+    with torch.no_grad():
+        encoder.mix.weights[1] = 50.0
+    assert torch.allclose(vectors(encoder, read, SENTENCES), last, atol=1e-5)
+    with torch.no_grad():
+        encoder.mix.weights[:] = torch.tensor([50.0, 0.0])
+    lower = vectors(encoder, read, SENTENCES)
+    assert torch.allclose((lower + last) / 2, mixed, atol=1e-5)
+    assert not torch.allclose(lower, last, atol=1e-2)
+    with pytest.raises(ConfigError, match="3 of 2 cannot be mixed"):
+        TransformerEncoder(pretrained.transformer, layers=3)
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_only_a_frozen_transformer_stays_as_it_is(tmp_path: Path, frozen: bool) -> None:
+    pretrained = made(tmp_path)
+    read = reader(pretrained)
+    encoder = TransformerEncoder(pretrained.transformer, layers=2, frozen=frozen).train()
+    before = {name: value.clone() for name, value in encoder.state_dict().items()}
+    own = list(encoder.pretrained_parameters())
+    assert len(own) == len(list(encoder.parameters())) - 2
+    assert all(weight.requires_grad is not frozen for weight in own)
+    assert encoder.transformer.training is not frozen
+    optimizer = torch.optim.AdamW(
+        [weight for weight in encoder.parameters() if weight.requires_grad], lr=0.1
+    )
+    encoder(read(SENTENCES)).square().sum().backward()
+    optimizer.step()
+    changed = {
+        name for name, value in encoder.state_dict().items() if (value != before[name]).any()
+    }
+    assert {"mix.weights", "mix.scale"} <= changed
+    assert (len(changed) == 2) is frozen
+    # Every weight is used: none is trained and saved for nothing.
+    if not frozen:
+        assert all(weight.grad is not None for weight in own)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_transformer_can_be_built_again_from_its_settings(tmp_path: Path, kind: str) -> None:
+    pretrained = made(tmp_path, kind)
+    save_tokenizer(pretrained.tokenizer, tmp_path / "tokenizer")
+    again = restore_pretrained(pretrained.config, tmp_path)
+    again.transformer.load_state_dict(pretrained.transformer.state_dict())
+    assert again.window == pretrained.window
+    assert "_name_or_path" not in again.config
+    both = [
+        vectors(TransformerEncoder(one.transformer), reader(one), SENTENCES)
+        for one in (pretrained, again)
+    ]
+    assert torch.equal(*both)
+    assert not [name for name in again.transformer.state_dict() if "pooler" in name]
+
+
+def test_half_precision_is_made_whole(tmp_path: Path) -> None:
+    folder = tiny_transformer(tmp_path)
+    fetch_pretrained(folder).transformer.half().save_pretrained(folder)
+    found = fetch_pretrained(folder)
+    assert {value.dtype for value in found.transformer.parameters()} == {torch.float32}
+
+
+def test_what_cannot_be_fetched_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModelError, match="no such folder"):
+        fetch_pretrained(str(tmp_path / "nowhere"))
+    with pytest.raises(ModelError, match="cannot be loaded from the folder"):
+        fetch_pretrained(str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(ModelError, match="no/such-model: cannot be loaded from the hub"):
+        fetch_pretrained("no/such-model")
+
+
+def test_missing_weights_are_not_made_up(tmp_path: Path) -> None:
+    folder = tiny_transformer(tmp_path)
+    transformer = fetch_pretrained(folder).transformer
+    weights = transformer.state_dict()
+    del weights["encoder.layer.1.output.dense.weight"]
+    transformer.save_pretrained(folder, state_dict=weights)
+    with pytest.raises(ModelError, match=r"1 of its weights are missing: encoder\.layer\.1"):
+        fetch_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    "config", [None, {}, {"model_type": "nothing"}, {"model_type": "bert", "hidden_size": "x"}]
+)
+def test_settings_of_no_transformer_are_told(tmp_path: Path, config: object) -> None:
+    with pytest.raises(ModelError, match=r"config\.json: transformer: cannot be built"):
+        restore_pretrained(config, tmp_path)
+
+
+def test_a_missing_tokenizer_is_told(tmp_path: Path) -> None:
+    config = made(tmp_path).config
+    with pytest.raises(ModelError, match="tokenizer: cannot be read"):
+        restore_pretrained(config, tmp_path)
+
+
+def test_a_slow_tokenizer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tiny_transformer(tmp_path)
+    monkeypatch.setattr(type(word_pieces()), "is_fast", False)
+    with pytest.raises(ModelError, match="no fast version"):
+        fetch_pretrained(folder)

@@ -1,0 +1,87 @@
+"""A network on a pretrained transformer is trained from end to end."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from fencepost.batching.vocabulary import Labels
+from fencepost.build import Numbers
+from fencepost.config import NetworkSettings, Settings, TransformerSettings, checked
+from fencepost.model.pretrained import fetch_pretrained
+from fencepost.parser.model import load_model, new_model
+from fencepost.run.metrics import Epoch
+from fencepost.run.train import run_training
+from fencepost.training.loop import optimizer_for
+from tests.eight import settings, write_eight
+from tests.tiny import tiny_transformer
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def chosen(folder: Path, kind: str, *, lstm_layers: int = 0, **encoder: Any) -> Settings:
+    data = write_eight(folder / "data.jsonl")
+    source = tiny_transformer(folder, kind=kind)
+    network = {
+        "encoder": {"kind": "transformer", "model": source, **encoder},
+        "lstm_layers": lstm_layers,
+        "lstm_hidden": 8,
+    }
+    return settings(
+        data, {"tree": {}, "entities": {}, "tags": {}}, epochs=2, checkpoint_seconds=0
+    ).model_copy(update={"network": checked(NetworkSettings, network, where="test")})
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+@pytest.mark.parametrize("frozen", [False, True])
+def test_two_epochs_change_what_is_not_frozen(tmp_path: Path, kind: str, frozen: bool) -> None:
+    found = chosen(tmp_path, kind, frozen=frozen, layers=2)
+    assert isinstance(found.network.encoder, TransformerSettings)
+    before = fetch_pretrained(found.network.encoder.model).transformer.state_dict()
+    events = list(run_training(found, tmp_path / "run"))
+    assert [event.epoch for event in events if isinstance(event, Epoch)] == [1, 2]
+    model = load_model(tmp_path / "run/model")
+    after = model.network.encoder.transformer.state_dict()  # type: ignore[union-attr]
+    assert after.keys() == before.keys()
+    same = [bool(torch.equal(value, before[name])) for name, value in after.items()]
+    assert all(same) if frozen else not any(same)
+
+
+def test_a_run_on_a_transformer_that_was_stopped_ends_like_one_that_was_not(
+    tmp_path: Path,
+) -> None:
+    found = chosen(tmp_path, "bert", lstm_layers=1)
+    list(run_training(found, tmp_path / "whole"))
+    run = run_training(found, tmp_path / "stopped")
+    for _ in range(2):
+        next(run)
+    run.close()  # type: ignore[attr-defined]
+    list(run_training(found, tmp_path / "stopped", resume=True))
+    whole, stopped = (
+        load_model(tmp_path / name / "model").network.state_dict() for name in ("whole", "stopped")
+    )
+    assert all(torch.equal(value, stopped[name]) for name, value in whole.items())
+
+
+def test_the_transformer_alone_has_the_rate_of_the_pretrained(tmp_path: Path) -> None:
+    found = chosen(tmp_path, "bert", layers=2, lstm_layers=1)
+    model = new_model(
+        found.network, found.heads, Numbers({name: Labels(("S",)) for name in found.heads.names})
+    )
+    optimizer = optimizer_for(
+        model.network,
+        rate=0.1,
+        encoder_rate=0.01,
+        betas=(0.9, 0.9),
+        weight_decay=0.0,
+        pretrained=True,
+    )
+    fresh, slow = optimizer.param_groups
+    assert (fresh["lr"], slow["lr"]) == (0.1, 0.01)
+    assert len(slow["params"]) == len(list(model.network.encoder.pretrained_parameters()))
+    both = len(fresh["params"]) + len(slow["params"])
+    assert both == len(list(model.network.parameters()))
