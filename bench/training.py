@@ -57,6 +57,8 @@ class PlainNetwork(nn.Module):
     def forward(self, batch: Sequence[Example]) -> Tensor:
         """The loss of a batch, summed over steps."""
         words, characters = self.numbers.words, self.numbers.characters
+        assert words is not None
+        assert characters is not None
         rows = padded([BEGIN, *map(words.number, example.words), END] for example in batch)
         longest = rows.shape[1]
         spelled = [

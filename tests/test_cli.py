@@ -13,6 +13,7 @@ from fencepost.cli.progress import watcher
 from fencepost.formats import ReadSettings, read
 from fencepost.run.sides import Sides
 from fencepost.run.watching import unwatched
+from tests.eight import write_eight
 from tests.shared import SHARED, needs_shared_data
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -38,7 +39,16 @@ def test_help_and_version_are_printed(run: Run) -> None:
     assert status == 0
     assert "\n    fencepost score gold.ptb predicted.ptb\n" in out
     assert run("--version")[1].count(".") >= 2
-    for command in ("convert", "merge", "prepare", "score", "trace", "inspect"):
+    for command in (
+        "convert",
+        "merge",
+        "prepare",
+        "score",
+        "trace",
+        "inspect",
+        "train",
+        "evaluate",
+    ):
         status, out, _ = run(command, "--help")
         assert status == 0
         assert f"\n    fencepost {command} " in out, "an example"
@@ -245,9 +255,142 @@ class TestInspect:
         assert json.loads(out)["files"][0]["sentences"] == 3
 
 
+CONFIG = """
+[data]
+train = [{{ path = "{data}" }}]
+dev = [{{ path = "{data}" }}]
+[network]
+encoder = {{ kind = "words", word_width = 8 }}
+lstm_layers = 1
+lstm_hidden = 8
+[heads]
+tree = {{ mlp = 8, decoder = 8 }}
+entities = {{ mlp = 8, decoder = 8 }}
+tags = {{}}
+[training]
+epochs = 2
+threads = 1
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Settings of a small run on `data.jsonl` beside them."""
+    data = write_eight(tmp_path / "data.jsonl")
+    (tmp_path / "config.toml").write_text(CONFIG.format(data=data))
+    return tmp_path / "config.toml"
+
+
+class TestTrain:
+    def test_prints_a_line_an_epoch(self, run: Run, config: Path, tmp_path: Path) -> None:
+        status, out, err = run("train", config, "--out", tmp_path / "run")
+        assert (status, err) == (0, "")
+        assert [line.split(":")[0] for line in out.splitlines()] == ["epoch 1", "epoch 2"]
+        status, _, err = run("train", config, "--out", tmp_path / "run")
+        assert status == 2
+        assert "pass --resume to go on" in err
+        assert run("train", config, "--out", tmp_path / "run", "--resume") == (0, "", "")
+
+    def test_sums_up_seeds(self, run: Run, config: Path, tmp_path: Path) -> None:
+        status, out, _ = run("train", config, "-o", tmp_path / "run", "--seeds", "2", "-q")
+        assert status == 0
+        rows = [line.split() for line in out.splitlines()]
+        assert rows[0] == ["dev", "mean", "spread", "seed", "1", "seed", "2"]
+        assert [row[0] for row in rows[1:]] == ["tree", "entities", "tags"]
+        _, again, _ = run("train", config, "-o", tmp_path / "run", "--seeds", "2", "--resume")
+        assert again == f"seed 1: finished before\nseed 2: finished before\n{out}"
+
+    def test_prints_notes(self, run: Run, config: Path, tmp_path: Path) -> None:
+        run("train", config, "--out", tmp_path / "run", "-q")
+        text = config.read_text().replace("tags = {}\n", "")
+        config.write_text(f'{text}init = "{tmp_path}/run/model"\n')
+        _, _, err = run("train", config, "--out", tmp_path / "again")
+        assert err == f"note: {tmp_path}/run/model: the head tags is left behind\n"
+
+    def test_shows_a_bar_to_a_person(
+        self,
+        run: Run,
+        config: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("fencepost.cli.progress._unseen", lambda quiet: quiet)
+        monkeypatch.setenv("COLUMNS", "200")
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        status, out, err = run("train", config, "--out", tmp_path / "run")
+        assert status == 0
+        assert out.count("\n") == 2
+        assert "epoch 2, batch 1 of 1, loss " in err
+        assert " words/s" in err
+        status, out, err = run("evaluate", tmp_path / "run/model", tmp_path / "data.jsonl")
+        assert status == 0
+        assert "parsing" in err
+        assert "parsing" not in out
+
+
+class TestEvaluate:
+    @pytest.fixture
+    def model(self, run: Run, config: Path, tmp_path: Path) -> Path:
+        run("train", config, "--out", tmp_path / "run", "-q")
+        return tmp_path / "run/model"
+
+    def test_prints_the_tables_of_score_and_tags(
+        self, run: Run, model: Path, tmp_path: Path
+    ) -> None:
+        status, out, err = run("evaluate", model, tmp_path / "data.jsonl")
+        assert (status, err) == (0, "")
+        firsts = [line.split()[0] for line in out.splitlines() if line]
+        assert [name for name in firsts if name in ("trees", "entities", "tags")] == [
+            "trees",
+            "entities",
+            "tags",
+        ]
+        assert "all (micro)" in out
+        assert "tag accuracy" not in out, "gold tags would always be right"
+        assert out.count("gold data: 8 sentences, 29 words") == 2
+
+    def test_prints_json(self, run: Run, model: Path, tmp_path: Path) -> None:
+        options = ("--json", "--beams", "2", "--unmasked")
+        status, out, _ = run("evaluate", model, tmp_path / "data.jsonl", *options)
+        assert status == 0
+        tree, entities, tags = map(json.loads, out.splitlines())
+        assert list(tree)[:4] == list(entities)[:4] == ["task", "precision", "recall", "f1"]
+        assert list(tags)[:2] == ["task", "accuracy"]
+        assert [data["task"] for data in (tree, entities, tags)] == ["tree", "entities", "tags"]
+
+    def test_reads_gold_trees_as_training_does(self, run: Run, model: Path, tmp_path: Path) -> None:
+        gold = tmp_path / "gold.ptb"
+        gold.write_text("(S (NP-SBJ (PRP It)) (VP (VBZ is) (NP (-NONE- *))))\n")
+        prints = set()
+        for options in ((), ("--keep-functions",)):
+            _, out, _ = run("evaluate", model, gold, "--task", "tree", "--json", *options)
+            data = json.loads(out)["gold_data"]
+            assert data["words"] == 2
+            prints.add(data["sha256"])
+        assert len(prints) == 2
+
+    def test_counts_entities_that_cross(self, run: Run, model: Path, tmp_path: Path) -> None:
+        gold = tmp_path / "gold.data"
+        gold.write_text("a b c\n0,2 X|1,3 X\n\n")
+        for on_crossing in ("drop-span", "drop-sentence"):
+            options = ("--on-crossing", on_crossing, "--json")
+            _, out, _ = run("evaluate", model, gold, *options)
+            assert json.loads(out)["gold"] == 2
+        assert run("evaluate", model, gold)[0] == 2
+
+    def test_needs_a_layer_in_common(self, run: Run, model: Path, tmp_path: Path) -> None:
+        gold = tmp_path / "gold.data"
+        gold.write_text("a b\n\n\n")
+        status, _, err = run("evaluate", model, gold, "--task", "tree")
+        assert status == 2
+        assert "no sentence has the layer 'tree' that the model has a head for" in err
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
+        ["train", "nowhere.toml", "--out", "run"],
+        ["evaluate", "nowhere", EXAMPLES / "garden.ptb"],
         ["convert", "nowhere.ptb", "out.jsonl"],
         ["convert", EXAMPLES / "garden.ptb", "/nowhere/out.jsonl"],
         ["convert", EXAMPLES / "garden.ptb", "out.xyz"],

@@ -53,7 +53,6 @@ class WordsSettings(_Settings):
     character_hidden: Count = 100  # of the LSTM over characters, both directions together
     min_count: Count = 2  # rarer words are unknown
     unknown: Annotated[float, Field(ge=0)] = 0.25  # how readily rare words are taken for unknown
-    vectors: str | None = None  # static word vectors, a text file or an .npy with its word list
 
 
 class TransformerSettings(_Settings):
@@ -136,9 +135,10 @@ class TrainingSettings(_Settings):
     label_smoothing: Share = 0.0
     average: Share = 0.0  # decay of the moving average of weights; 0: none
     precision: Literal["fp32", "bf16"] = "fp32"
-    device: str = "cpu"
+    device: str = "cpu"  # or cuda, cuda:1, mps
     threads: Count | None = None
-    init: str | None = None  # a model to start from
+    checkpoint_seconds: Annotated[float, Field(ge=0)] = 300.0  # between two; 0: after each step
+    init: str | None = None  # the folder of a model to start from
 
 
 class Settings(_Settings):

@@ -8,33 +8,16 @@ from typing import Any
 import pytest
 import torch
 
-from fencepost.config import Settings, checked
+from fencepost.config import Settings
 from fencepost.errors import ConfigError, TrainingError
 from fencepost.formats import read
 from fencepost.parser.model import load_model
 from fencepost.run.evaluate import evaluate, main_figure
-from fencepost.run.train import Epoch, run_training
-from fencepost.training.loop import Average, rate_factor
-
-LINES = [
-    ("(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))", [[0, 2, "animal"]]),
-    ("(S (NP (NNP Ann)) (VP (VBD met) (NP (NNP Bo))))", [[0, 1, "person"], [2, 3, "person"]]),
-    ("(S (VP (VB Go) (ADVP (RB home))) (. !))", []),
-    (
-        "(NP (NP (DT the) (NN roof)) (PP (IN of) (NP (DT the) (NN house))))",
-        [[0, 5, "object"], [3, 5, "place"]],
-    ),
-    ("(S (NP (PRP It)) (VP (VBZ is) (ADJP (JJ red))))", [[0, 1, "object"]]),
-    ("(FRAG (INTJ (UH No)) (. .))", []),
-    (
-        "(S (NP (NNS Dogs)) (VP (VBP bark) (PP (IN at) (NP (NNS cats)))))",
-        [[0, 1, "animal"], [3, 4, "animal"]],
-    ),
-    (
-        "(S (S (NP (PRP I)) (VP (VBD came))) (CC and) (S (NP (PRP I)) (VP (VBD saw))))",
-        [[0, 1, "person"], [3, 4, "person"]],
-    ),
-]
+from fencepost.run.metrics import Epoch
+from fencepost.run.train import run_training
+from fencepost.training.average import Average
+from fencepost.training.loop import Step, rate_factor
+from tests.eight import settings, write_eight
 
 
 @pytest.fixture(autouse=True)
@@ -44,31 +27,7 @@ def one_thread() -> None:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    path = tmp_path / "data.jsonl"
-    lines = (json.dumps({"tree": tree, "entities": spans}) for tree, spans in LINES)
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def settings(data: Path, heads: dict[str, Any], **training: Any) -> Settings:
-    pointing = {"mlp": 48, "decoder": 48}
-    return checked(
-        Settings,
-        {
-            "data": {"train": [{"path": str(data)}], "dev": [{"path": str(data)}]},
-            "network": {
-                "encoder": {"kind": "words", "min_count": 1, "unknown": 0.0, "word_width": 32},
-                "lstm_layers": 1,
-                "lstm_hidden": 48,
-                "dropout": 0.0,
-            },
-            "heads": {
-                name: {} if name == "tags" else {**pointing, **h} for name, h in heads.items()
-            },
-            "training": {"epochs": 100, "batch_words": 30, "rate": 5e-3, **training},
-        },
-        where="test",
-    )
+    return write_eight(tmp_path / "data.jsonl")
 
 
 @pytest.mark.slow
@@ -111,10 +70,9 @@ def weights_after(settings: Settings, out: Path, *, stop_at: int | None = None) 
 
 @pytest.mark.parametrize("stop_at", [0, 7, 20])
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(
-    data: Path, tmp_path: Path, stop_at: int, monkeypatch: pytest.MonkeyPatch
+    data: Path, tmp_path: Path, stop_at: int
 ) -> None:
-    monkeypatch.setattr("fencepost.run.train.CHECKPOINT_SECONDS", 0.0)
-    chosen = settings(data, {"tree": {}, "tags": {}}, epochs=4, average=0.9)
+    chosen = settings(data, {"tree": {}, "tags": {}}, epochs=4, average=0.9, checkpoint_seconds=0.0)
     chosen = chosen.model_copy(
         update={"network": chosen.network.model_copy(update={"dropout": 0.3})}
     )
@@ -204,7 +162,7 @@ def test_accumulated_batches_give_the_gradient_of_one(data: Path, tmp_path: Path
     losses = []
     for number, chosen in enumerate((one, parts)):
         step = next(run_training(chosen, tmp_path / str(number)))
-        assert not isinstance(step, Epoch)
+        assert isinstance(step, Step)
         losses.append(step.loss)
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 

@@ -1,48 +1,123 @@
-"""A bar on standard error while files are read, if a person is looking at it."""
+"""A bar on standard error while something takes its time, if a person is looking at it."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
     from fencepost.run.watching import Watch, Watched
+    from fencepost.training.loop import Step
 
 T = TypeVar("T")
 
 _EVERY = 200  # sentences between two looks at how far it is
+_PARTS = 10_000  # of an epoch
 
 
 def watcher(quiet: bool) -> Watch:
     """A function that goes through files and shows how far it is."""
     from fencepost.run.watching import unwatched
 
-    return unwatched if quiet or not sys.stderr.isatty() else _watch
+    return unwatched if _unseen(quiet) else _watch
+
+
+def _unseen(quiet: bool) -> bool:
+    return quiet or not sys.stderr.isatty()
 
 
 def _watch(items: Watched[T], /) -> Iterator[T]:
+    from rich.progress import DownloadColumn
+
+    with _bar(DownloadColumn()) as progress:
+        task = progress.add_task(items.place[0], total=items.bytes_total or None)
+        for number, item in enumerate(items):
+            if number % _EVERY == 0:
+                progress.update(task, completed=items.bytes_read, description=items.place[0])
+            yield item
+
+
+def _bar(*columns: ProgressColumn, period: float = 30.0) -> Progress:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
-        DownloadColumn,
         Progress,
         TaskProgressColumn,
         TextColumn,
         TimeRemainingColumn,
     )
 
-    with Progress(
+    return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        DownloadColumn(),
+        *columns,
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
-    ) as progress:
-        task = progress.add_task(items.place[0], total=items.bytes_total or None)
-        for number, item in enumerate(items):
-            if number % _EVERY == 0:
-                progress.update(task, completed=items.bytes_read, description=items.place[0])
-            yield item
+        redirect_stdout=False,  # which may be a file, and would end up on the terminal
+        speed_estimate_period=period,
+    )
+
+
+@contextmanager
+def counting(what: str, total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A function to be told how many words more are done."""
+    if _unseen(quiet):
+        yield lambda _: None
+        return
+    with _bar() as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda words: progress.advance(task, words)
+
+
+class TrainingBar:
+    """Shows how far training is, and when all of it will be done.
+
+    Args:
+        epochs: of each run.
+        runs: how many there are, one after the other.
+        quiet: whether it shows nothing.
+    """
+
+    def __init__(self, epochs: int, *, runs: int = 1, quiet: bool) -> None:
+        self.epochs = epochs
+        self.runs = runs
+        self.run = 0  # the one under way
+        self.words = 0
+        self.seconds = 0.0
+        # Long enough to have a few epochs with their dev sentences in the estimate.
+        self.progress = None if _unseen(quiet) else _bar(period=1800.0)
+
+    def show(self, step: Step) -> None:
+        """Show a step."""
+        if self.progress is None:
+            return
+        self.words += step.words
+        self.seconds += step.seconds
+        epochs = self.run * self.epochs + step.epoch + step.batch / step.batches
+        completed = round(epochs * _PARTS)
+        told = (
+            f"epoch {step.epoch + 1}, batch {step.batch} of {step.batches}, loss {step.loss:.3f}, "
+            f"{self.words / max(self.seconds, 1e-9):,.0f} words/s"
+        )
+        if not self.progress.tasks:  # a resumed run starts where it was, not at zero
+            self.progress.add_task(
+                told, total=self.runs * self.epochs * _PARTS, completed=completed
+            )
+        self.progress.start()
+        self.progress.update(self.progress.tasks[0].id, completed=completed, description=told)
+
+    def print(self, text: str, *, note: bool = False) -> None:
+        """Print a line where the bar was; the next step brings it back."""
+        self.stop()
+        print(text, file=sys.stderr if note else sys.stdout, flush=True)
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self.progress is not None:
+            self.progress.stop()

@@ -10,14 +10,12 @@ import typer
 
 from fencepost.cli import options as opt
 from fencepost.cli.progress import watcher
-from fencepost.cli.tables import table
+from fencepost.cli.reports import told_entities, told_trees
 from fencepost.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from fencepost.formats import ReadSettings
-    from fencepost.run.score import EntityReport, TreeReport
     from fencepost.scoring import Parameters
-    from fencepost.scoring.entities import Match
 
 
 def score(
@@ -70,7 +68,7 @@ def score(
                 parameters=parameters,
                 watch=watcher(quiet),
             )
-            told, data = _told_trees(trees), trees.to_dict()
+            told, data = told_trees(trees), trees.to_dict()
         else:
             entities = run.score_entities(
                 gold,
@@ -80,7 +78,7 @@ def score(
                 settings=settings,
                 watch=watcher(quiet),
             )
-            told, data = _told_entities(entities), entities.to_dict()
+            told, data = told_entities(entities), entities.to_dict()
         print(json.dumps(data, ensure_ascii=False) if as_json else "\n" * (index > 0) + told)
 
 
@@ -109,47 +107,3 @@ def _print_evalb(
             print(text, end="", file=sys.stderr if is_message else sys.stdout)
     except TooManyErrors:
         sys.exit(1)
-
-
-def _told_trees(report: TreeReport) -> str:
-    rows = [["trees", "all", f"length <= {report.cut_off}"]]
-    for name, field, digits in (
-        ("sentences", "sentences", 0),
-        ("  in error", "errors", 0),
-        ("  skipped", "skipped", 0),
-        ("gold brackets", "gold", 0),
-        ("predicted brackets", "predicted", 0),
-        ("matched brackets", "matched", 0),
-        ("recall", "recall", 2),
-        ("precision", "precision", 2),
-        ("F1", "f1", 2),
-        ("complete match", "complete_match", 2),
-        ("average crossing", "average_crossing", 2),
-        ("no crossing", "no_crossing", 2),
-        ("2 or less crossing", "two_or_less_crossing", 2),
-        ("tag accuracy", "tag_accuracy", 2),
-    ):
-        values = [getattr(totals, field) for totals in (report.all, report.short)]
-        rows.append([name, *(f"{value:,.{digits}f}" for value in values)])
-    return f"{table(rows)}\n\ngold data: {report.fingerprint}"
-
-
-def _told_entities(report: EntityReport) -> str:
-    score = report.score
-
-    def row(name: str, match: Match) -> list[str]:
-        percents = (match.precision, match.recall, match.f1)
-        counts = (match.gold, match.predicted, match.found)
-        return [name, *(f"{p:.2f}" for p in percents), *(f"{c:,}" for c in counts)]
-
-    rows = [["entities", "precision", "recall", "F1", "gold", "predicted", "matched"]]
-    rows.append(row("all (micro)", score.all))
-    rows.append(["mean of types (macro)", *(f"{p:.2f}" for p in score.macro), "", "", ""])
-    for heading, matches in (
-        ("by type", {name: score.types[name] for name in sorted(score.types)}),
-        ("by nesting", score.depths),
-        ("by length in words", score.lengths),
-    ):
-        rows.append([heading, "", "", "", "", "", ""])
-        rows += [row(f"  {name}", match) for name, match in matches.items()]
-    return f"{table(rows)}\n\ngold data: {report.fingerprint}"

@@ -3,81 +3,120 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from fencepost.cli import options as opt
-
-if TYPE_CHECKING:
-    from fencepost.run.train import Epoch
+from fencepost.cli.progress import TrainingBar, counting, watcher
+from fencepost.cli.reports import told_epoch, told_report, told_summary
+from fencepost.errors import DataError
 
 
 def train(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Settings, a TOML file.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the run.")],
     resume: Annotated[bool, typer.Option("--resume", help="Go on after a stop.")] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, help="Train with so many seeds, each in OUT/seed-K, and sum them up."),
+    ] = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Train a model on annotated files; the best one is kept in OUT/model.
 
-    Example:
+    Examples:
       fencepost train configs/gum-trees.toml --out runs/gum-trees
+      fencepost train configs/gum-trees.toml --out runs/gum-trees --resume
+      fencepost train configs/gum-trees.toml --out runs/three --seeds 3
     """
     from fencepost.config import read_settings
-    from fencepost.run.train import Epoch, run_training
+    from fencepost.run.metrics import Epoch
+    from fencepost.run.seeds import Seed, Summary, run_seeds
+    from fencepost.run.train import Note, run_training
 
     settings = read_settings(config)
-    for event in run_training(settings, out, resume=resume):
-        if isinstance(event, Epoch):
-            if not quiet:
-                print(_told(event), flush=True)
-        elif not quiet and sys.stderr.isatty():
-            left = f"epoch {event.epoch + 1}, batch {event.batch} of {event.batches}"
-            speed = event.words / event.seconds
-            print(f"\r{left}, loss {event.loss:.3f}, {speed:.0f} words/s ", end="", file=sys.stderr)
-
-
-def _told(epoch: Epoch) -> str:
-    figures = ", ".join(f"{name} {value:.2f}" for name, value in epoch.dev.items())
-    best = " (best)" if epoch.is_best else ""
-    return (
-        f"epoch {epoch.epoch}: loss {epoch.loss:.3f}, dev {figures}{best}, "
-        f"{epoch.seconds:.0f} s, {epoch.words_per_second:.0f} words/s"
+    bar = TrainingBar(settings.training.epochs, runs=seeds or 1, quiet=quiet)
+    events = (
+        run_training(settings, out, resume=resume)
+        if seeds is None
+        else run_seeds(settings, out, count=seeds, resume=resume)
     )
+    try:
+        for event in events:
+            if isinstance(event, Summary):
+                bar.print(told_summary(event))
+            elif quiet:
+                continue
+            elif isinstance(event, Seed):
+                bar.run = event.number
+                bar.print(f"seed {event.seed}{': finished before' if event.is_finished else ''}")
+            elif isinstance(event, Epoch):
+                bar.print(told_epoch(event))
+            elif isinstance(event, Note):
+                bar.print(f"note: {event.text}", note=True)
+            else:
+                bar.show(event)
+    finally:
+        bar.stop()
 
 
 def evaluate(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a model.")],
     source: Annotated[str, typer.Argument(metavar="FILE", help="Gold sentences.")],
-    from_: opt.From = None,
-    beams: Annotated[int, typer.Option(help="Width of the beam; 1 is greedy.")] = 1,
+    task: Annotated[
+        Literal["tree", "entities", "tags"] | None,
+        typer.Option(help="Which layer; without it, those that model and file have."),
+    ] = None,
+    beams: Annotated[int, typer.Option(min=1, help="Width of the beam; 1 is greedy.")] = 1,
     unmasked: Annotated[
         bool, typer.Option("--unmasked", help="Search without the canonical rules.")
     ] = False,
-    drop_traces: opt.DropTraces = True,
-    drop_functions: opt.DropFunctions = True,
+    from_: opt.From = None,
+    encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
+    keep_functions: Annotated[
+        bool, typer.Option("--keep-functions", help="NP-SBJ is a label of its own, not NP.")
+    ] = False,
     as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Score a model on gold sentences: brackets as EVALB counts them, entities by strict match.
 
-    Example:
+    Gold trees are read as they are for training, without traces, functions and features. Predicted
+    brackets stand over the gold words and tags; wrappers at the top (TOP, ROOT, S1, VROOT) do not
+    count. The model's own tags are scored beside them.
+
+    Examples:
       fencepost evaluate runs/gum-trees/model dev.ptb
+      fencepost evaluate runs/gum-trees/model dev.ptb --beams 8 --json
     """
     from fencepost.formats import Reading, ReadSettings
     from fencepost.parser.model import load_model
     from fencepost.run.evaluate import evaluate as run
-    from fencepost.run.evaluate import main_figure
 
     settings = ReadSettings(
-        drop_traces=drop_traces, drop_functions=drop_functions, on_crossing=on_crossing
+        encoding=encoding,
+        # A parser that cannot find an entity has missed it: its sentence has to count.
+        on_crossing="drop-span" if on_crossing == "drop-sentence" else on_crossing,
+        drop_traces=True,
+        drop_functions=not keep_functions,
+        drop_features=True,
     )
-    gold = list(Reading(source, format=from_, settings=settings))
-    for name, report in run(load_model(model), gold, beams=beams, canonical=not unmasked).items():
-        if as_json:
-            print(json.dumps(report.to_dict(), ensure_ascii=False))
-        else:
-            print(f"{name}: {main_figure(report):.2f}")
+    loaded = load_model(model)
+    gold = list(watcher(quiet)(Reading(source, format=from_, settings=settings)))
+    words = sum(len(parse.words) for parse in gold)
+    with counting("parsing", words, quiet=quiet) as done:
+        found = run(loaded, gold, beams=beams, canonical=not unmasked, done=done)
+    reports = [report for name, report in found.items() if task in (None, name)]
+    if not reports:
+        raise DataError(
+            f"no sentence has {'a layer' if task is None else f'the layer {task!r}'} that the "
+            f"model has a head for ({', '.join(loaded.numbers.labels)})",
+            path=source,
+        )
+    told = [
+        json.dumps(r.to_dict(), ensure_ascii=False) if as_json else told_report(r) for r in reports
+    ]
+    print(("\n" if as_json else "\n\n").join(told))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fencepost.parser.model import Model
-from fencepost.parser.predict import predict
+from fencepost.parser.predict import Done, predict, unheard
 from fencepost.run.score import EntityReport, TreeReport
 from fencepost.scoring import COLLINS, Comparison, side_of_tree
 from fencepost.scoring.totals import per_cent
@@ -25,29 +25,46 @@ class TagReport:
     words: int = 0
     right: int = 0
 
+    @property
+    def accuracy(self) -> float:
+        """Of all tags, in per cent."""
+        return per_cent(self.right, self.words)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, in per cent."""
-        return {"task": "tags", "accuracy": per_cent(self.right, self.words), "words": self.words}
+        return {"task": "tags", "accuracy": self.accuracy, "words": self.words}
 
 
 Report = TreeReport | EntityReport | TagReport
 
 
 def evaluate(
-    model: Model, gold: Sequence[Parse], *, beams: int = 1, canonical: bool = True
+    model: Model,
+    gold: Sequence[Parse],
+    *,
+    beams: int = 1,
+    canonical: bool = True,
+    done: Done = unheard,
 ) -> dict[str, Report]:
     """The scores of a model's heads on gold sentences, for the layers that these have.
 
     Brackets stand over the gold words and gold tags, as is usual: EVALB takes a punctuation tag
     confused with a word tag for an error of length. Tags are scored beside them.
+
+    Args:
+        model: which parses.
+        gold: the annotation.
+        beams: 1 is greedy search.
+        canonical: whether search keeps to the canonical rules; the paper's does not.
+        done: is told how many words were parsed, batch by batch.
     """
     plain = [replace(parse.sentence, tags=None) for parse in gold]
-    predicted = predict(model, plain, beams=beams, canonical=canonical)
+    predicted = predict(model, plain, beams=beams, canonical=canonical, done=done)
     reports: dict[str, Report] = {}
     comparison = Comparison(PARAMETERS)
     for one, other in zip(gold, predicted, strict=True):
         if one.tree is not None and other.tree is not None:
-            trees = reports.setdefault("tree", TreeReport(PARAMETERS.cut_off))
+            trees = reports.setdefault("tree", TreeReport(PARAMETERS.cut_off, gold_tags=True))
             assert isinstance(trees, TreeReport)
             ours = side_of_tree(one.tree)
             theirs = side_of_tree(Tree(one.sentence, other.tree.spans))
@@ -76,4 +93,4 @@ def main_figure(report: Report) -> float:
         return report.all.f1
     if isinstance(report, EntityReport):
         return report.score.all.f1
-    return per_cent(report.right, report.words)
+    return report.accuracy

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from fencepost.batching.examples import Example, collect_labels, example
 from fencepost.batching.vocabulary import Vocabulary
@@ -19,48 +17,51 @@ from fencepost.build import Numbers
 from fencepost.config import Corpus, DataSettings, Settings, WordsSettings
 from fencepost.errors import ConfigError, TrainingError
 from fencepost.formats import Reading, ReadSettings
-from fencepost.parser.model import Model, new_model, save_model
+from fencepost.parser.model import Model, load_model, new_model, save_model
+from fencepost.parser.transfer import transferred
 from fencepost.run.evaluate import evaluate, main_figure
+from fencepost.run.metrics import Epoch, add_epoch
+from fencepost.run.picture import NAME as PICTURE
+from fencepost.run.picture import draw_training
 from fencepost.structure import Parse
+from fencepost.training.average import Average, averaged
 from fencepost.training.checkpoint import load_checkpoint, save_checkpoint
-from fencepost.training.loop import Average, Progress, Recipe, Step, optimizer_for, train
+from fencepost.training.device import accelerator_for
+from fencepost.training.loop import Progress, Recipe, Step, optimizer_for, train
 
-CHECKPOINT_SECONDS = 300.0
+PICTURE_SECONDS = 5.0  # between two pictures: epochs may be shorter than the drawing takes
 
 
 @dataclass(frozen=True, slots=True)
-class Epoch:
-    """The end of an epoch: what it took and how well the model does on dev."""
+class Note:
+    """Something that a person should know, and that does not stop the run."""
 
-    epoch: int
-    loss: float  # mean over its steps
-    seconds: float
-    words_per_second: float
-    dev: dict[str, float]  # the main figure of each head
-    mean: float  # of these
-    is_best: bool
-    skipped: int
+    text: str
 
 
-def run_training(settings: Settings, out: Path, *, resume: bool = False) -> Iterator[Step | Epoch]:
+def run_training(
+    settings: Settings, out: Path, *, resume: bool = False
+) -> Iterator[Step | Epoch | Note]:
     """Train a model and keep the best one in `out/model`.
 
     Args:
         settings: all of them.
-        out: the folder of the run: `model/`, `metrics.jsonl` and checkpoints.
+        out: the folder of the run: `model/`, `metrics.jsonl`, `training.png` and checkpoints.
         resume: whether to go on from the last checkpoint, if there is one.
     """
-    if not resume and out.exists() and any(out.iterdir()):
-        raise ConfigError(f"{out}: this folder is not empty; pass --resume to go on with its run")
-    out.mkdir(parents=True, exist_ok=True)
-    if settings.training.threads:
-        torch.set_num_threads(settings.training.threads)
+    check_folder(out, resume=resume)
+    training = settings.training
+    if training.threads:
+        torch.set_num_threads(training.threads)
+    accelerator = accelerator_for(training.device, training.precision)
     torch.manual_seed(settings.seed)
     train_parses = list(_read(settings.data.train, settings.data))
-    dev = [parse for _, parse in _read(settings.data.dev, settings.data)]
+    dev = [parse for _, parse in _read(settings.data.dev, settings.data, is_gold=True)]
     model, examples = prepare_training(settings, train_parses)
-    network = model.network
-    training = settings.training
+    if training.init is not None:
+        model, notes = transferred(load_model(Path(training.init)), model)
+        yield from (Note(f"{training.init}: {note}") for note in notes)
+    network = model.network.to(accelerator.device)
     optimizer = optimizer_for(
         network,
         rate=training.rate,
@@ -78,6 +79,7 @@ def run_training(settings: Settings, out: Path, *, resume: bool = False) -> Iter
         if found:
             progress, kept = found
     saved = time.monotonic()
+    drawn: float | None = float("-inf")
     while progress.epoch < training.epochs:
         for step in train(
             network,
@@ -86,25 +88,47 @@ def run_training(settings: Settings, out: Path, *, resume: bool = False) -> Iter
             model.read,
             recipe=recipe,
             progress=progress,
+            accelerator=accelerator,
             average=average,
         ):
-            kept["losses"].append(step.loss)
+            if isfinite(step.loss):
+                kept["losses"].append(step.loss)
             kept["seconds"] += step.seconds
             kept["words"] += step.words
-            if time.monotonic() - saved > CHECKPOINT_SECONDS:
+            if time.monotonic() - saved >= training.checkpoint_seconds:
                 save_checkpoint(out, network, optimizer, progress, average, kept=kept)
                 saved = time.monotonic()
             yield step
         epoch = _end_of_epoch(model, dev, average, progress, kept)
         if epoch.is_best:
             kept["best"] = epoch.mean
-            with averaged(model, average):
+            with averaged(model.network, average):
                 save_model(model, out / "model", card=_card(settings, epoch))
-        _add_line(out / "metrics.jsonl", asdict(epoch), keep=progress.epoch - 1)
+        epochs = add_epoch(out, epoch)
         kept.update(losses=[], seconds=0.0, words=0)
         save_checkpoint(out, network, optimizer, progress, average, kept=kept)
         saved = time.monotonic()
         yield epoch
+        is_last = progress.epoch == training.epochs
+        if drawn is not None and (is_last or saved - drawn > PICTURE_SECONDS):
+            try:
+                draw_training(epochs, out / PICTURE)
+                drawn = saved
+            except ImportError:
+                drawn = None
+                yield Note(f"{PICTURE} is left out; pip install 'fencepost[train]' would draw it")
+
+
+def check_folder(out: Path, *, resume: bool) -> None:
+    """Make the folder of a run; one with something in it is only for a run that goes on."""
+    try:
+        if not resume and out.exists() and any(out.iterdir()):
+            raise ConfigError(
+                f"{out}: this folder is not empty; pass --resume to go on with its run"
+            )
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{out}: no folder for a run: {error.strerror}") from error
 
 
 def prepare_training(
@@ -113,13 +137,13 @@ def prepare_training(
     """A new model for what there is to learn, and the examples to learn it from."""
     used = [parse for _, parse in parses]
     encoder = settings.network.encoder
-    if not isinstance(encoder, WordsSettings):
-        raise ConfigError("network.encoder: only words can be trained so far")
-    numbers = Numbers(
-        collect_labels(used, settings.heads.names),
-        Vocabulary.collect((w for p in used for w in p.words), min_count=encoder.min_count),
-        Vocabulary.collect(c for p in used for w in p.words for c in w),
-    )
+    numbers = Numbers(collect_labels(used, settings.heads.names))
+    if isinstance(encoder, WordsSettings):
+        numbers = Numbers(
+            numbers.labels,
+            Vocabulary.collect((w for p in used for w in p.words), min_count=encoder.min_count),
+            Vocabulary.collect(c for p in used for w in p.words for c in w),
+        )
     model = new_model(settings.network, settings.heads, numbers)
     examples = [
         example(parse, numbers.labels, layers=corpus.layers, weight=corpus.weight)
@@ -142,14 +166,17 @@ def recipe_of(settings: Settings) -> Recipe:
         average=training.average,
         weights={name: getattr(settings.heads, name).weight for name in settings.heads.names},
         seed=settings.seed,
-        autocast=training.precision == "bf16",
     )
 
 
-def _read(corpora: Sequence[Corpus], data: DataSettings) -> Iterator[tuple[Corpus, Parse]]:
+def _read(
+    corpora: Sequence[Corpus], data: DataSettings, *, is_gold: bool = False
+) -> Iterator[tuple[Corpus, Parse]]:
+    """Sentences to train on, or to score with: then no entity may go uncounted."""
+    dropping = data.on_crossing == "drop-sentence"
     settings = ReadSettings(
         encoding=data.encoding,
-        on_crossing=data.on_crossing,
+        on_crossing="drop-span" if is_gold and dropping else data.on_crossing,
         drop_traces=data.drop_traces,
         drop_functions=data.drop_functions,
         drop_features=data.drop_features,
@@ -159,20 +186,6 @@ def _read(corpora: Sequence[Corpus], data: DataSettings) -> Iterator[tuple[Corpu
             yield corpus, parse
 
 
-@contextmanager
-def averaged(model: Model, average: Average | None) -> Iterator[None]:
-    """The model with averaged weights, if there are any, for a while."""
-    if average is None or not average.weights:
-        yield
-        return
-    own: dict[str, Tensor] = {
-        name: value.detach().clone() for name, value in model.network.state_dict().items()
-    }
-    model.network.load_state_dict(average.weights)
-    yield
-    model.network.load_state_dict(own)
-
-
 def _end_of_epoch(
     model: Model,
     dev: Sequence[Parse],
@@ -180,7 +193,7 @@ def _end_of_epoch(
     progress: Progress,
     kept: dict[str, Any],
 ) -> Epoch:
-    with averaged(model, average):
+    with averaged(model.network, average):
         reports = evaluate(model, dev)
     if not reports:
         raise TrainingError("no dev sentence has a layer that the model has a head for")
@@ -208,9 +221,3 @@ def _card(settings: Settings, epoch: Epoch) -> str:
         f"best after epoch {epoch.epoch} of {settings.training.epochs}.\n\n"
         f"| dev | |\n|---|--:|\n{figures}\n"
     )
-
-
-def _add_line(path: Path, data: dict[str, Any], *, keep: int) -> None:
-    """Add a line to a file of JSON lines, after the first few; later ones are from a lost run."""
-    lines = path.read_text(encoding="utf-8").splitlines()[:keep] if path.exists() else []
-    path.write_text("\n".join([*lines, json.dumps(data)]) + "\n", encoding="utf-8")

@@ -26,7 +26,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from fencepost.errors import TrainingError
-from fencepost.training.loop import Average, Progress
+from fencepost.model.network import device_of
+from fencepost.training.average import Average
+from fencepost.training.loop import Progress
 
 _NAME = "checkpoint-"
 _KEPT = 2
@@ -69,7 +71,7 @@ def save_checkpoint(
             json.dump(state, file)
             file.flush()
             os.fsync(file.fileno())
-        shutil.rmtree(target, ignore_errors=True)
+        _discard(target)
         os.rename(draft, target)
     except (OSError, SafetensorError) as error:
         shutil.rmtree(draft, ignore_errors=True)
@@ -77,7 +79,7 @@ def save_checkpoint(
             f"{target}: the checkpoint cannot be written ({error}); the one before is intact"
         ) from error
     for old in list(_checkpoints(folder))[_KEPT:]:
-        shutil.rmtree(old)
+        _discard(old)
     return target
 
 
@@ -97,7 +99,9 @@ def load_checkpoint(
             weights = load_file(path / "network.safetensors")
             tensors = load_file(path / "optimizer.safetensors")
             averaged = path / "average.safetensors"
-            average_weights = load_file(averaged) if averaged.exists() else {}
+            average_weights = (
+                load_file(averaged, device=str(device_of(network))) if averaged.exists() else {}
+            )
             progress = Progress(**state["progress"])
             network.load_state_dict(weights)
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError):
@@ -113,6 +117,15 @@ def load_checkpoint(
 def _checkpoints(folder: Path) -> Iterator[Path]:
     """The checkpoints of a run, the newest first."""
     return iter(sorted(folder.glob(f"{_NAME}*"), reverse=True))
+
+
+def _discard(path: Path) -> None:
+    """Remove a checkpoint, by another name first: half of it must not pass for one."""
+    gone = path.with_name(".discarded")
+    shutil.rmtree(gone, ignore_errors=True)
+    if path.exists():
+        os.rename(path, gone)
+        shutil.rmtree(gone)
 
 
 def _contiguous(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from accelerate import Accelerator
+from torch import Tensor
 from torch.nn import functional
 
 from fencepost.batching.batches import padded, shuffled, step_tensors
@@ -16,6 +17,7 @@ from fencepost.batching.inputs import Inputs, Reader
 from fencepost.errors import TrainingError
 from fencepost.model.loss import pointing_loss
 from fencepost.model.network import Network, device_of
+from fencepost.training.average import Average
 
 MOST_SKIPPED = 10  # steps without a finite loss, one after the other
 
@@ -34,7 +36,6 @@ class Recipe:
     average: float
     weights: Mapping[str, float]  # of the heads' losses
     seed: int
-    autocast: bool = False
 
 
 @dataclass(slots=True)
@@ -61,25 +62,6 @@ class Step:
     rate: float
 
 
-@dataclass(slots=True)
-class Average:
-    """A moving average of weights."""
-
-    decay: float
-    weights: dict[str, Tensor] = field(default_factory=dict)
-
-    @torch.no_grad()
-    def add(self, network: nn.Module) -> None:
-        """Move a little towards the weights of the network."""
-        for name, value in network.state_dict().items():
-            if name not in self.weights:
-                self.weights[name] = value.detach().clone()
-            elif value.is_floating_point():
-                self.weights[name].lerp_(value, 1 - self.decay)
-            else:
-                self.weights[name].copy_(value)
-
-
 def rate_factor(progress: float, warmup: float) -> float:
     """The share of the learning rate: up linearly while warming up, then down to zero (3.3).
 
@@ -101,7 +83,7 @@ def optimizer_for(
     pretrained: bool,
 ) -> torch.optim.Optimizer:
     """Adam with a rate of its own for a pretrained encoder (section 3.3)."""
-    encoder = {id(parameter) for parameter in network.encoder.parameters()} if pretrained else set()
+    encoder = {id(p) for p in network.encoder.pretrained_parameters()} if pretrained else set()
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     groups = [
         {"params": [p for p in trained if id(p) not in encoder], "lr": rate, "full_rate": rate},
@@ -127,6 +109,7 @@ def train(
     *,
     recipe: Recipe,
     progress: Progress,
+    accelerator: Accelerator,
     average: Average | None = None,
 ) -> Iterator[Step]:
     """Train until the end of the epoch that is under way, one step at a time.
@@ -146,10 +129,10 @@ def train(
         factor = rate_factor(share + 0.5 / len(batches) / recipe.epochs, recipe.warmup)
         for parameters in optimizer.param_groups:
             parameters["lr"] = parameters["full_rate"] * factor
-        loss = _accumulated(network, group, read, recipe)
+        loss = _accumulated(network, group, read, recipe, accelerator)
         finite = bool(torch.isfinite(torch.tensor(loss)))
         if finite:
-            nn.utils.clip_grad_norm_(network.parameters(), recipe.clip)
+            accelerator.clip_grad_norm_(network.parameters(), recipe.clip)
             optimizer.step()
             progress.skipped_in_a_row = 0
             if average is not None:
@@ -184,6 +167,7 @@ def _accumulated(
     batches: Sequence[Sequence[Example]],
     read: Reader,
     recipe: Recipe,
+    accelerator: Accelerator,
 ) -> float:
     """Add up the gradients of some batches, and return their loss.
 
@@ -197,13 +181,13 @@ def _accumulated(
     sum_of_losses = 0.0
     for batch in batches:
         try:
-            with torch.autocast("cpu", torch.bfloat16, enabled=recipe.autocast):
+            with accelerator.autocast():
                 inputs = read([example.words for example in batch])
                 losses = batch_losses(network, batch, inputs, recipe)
             loss = torch.stack(
                 [losses[name] * recipe.weights[name] / totals[name] for name in losses]
             ).sum()
-            loss.backward()
+            accelerator.backward(loss)
         except (MemoryError, torch.OutOfMemoryError) as error:
             words = max(len(example.words) for example in batch) * len(batch)
             raise TrainingError(

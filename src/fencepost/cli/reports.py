@@ -1,0 +1,97 @@
+"""Scores as text: what `score`, `evaluate` and `train` print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fencepost.cli.tables import table
+
+if TYPE_CHECKING:
+    from fencepost.run.evaluate import Report, TagReport
+    from fencepost.run.metrics import Epoch
+    from fencepost.run.score import EntityReport, TreeReport
+    from fencepost.run.seeds import Summary
+    from fencepost.scoring.entities import Match
+
+
+def told_trees(report: TreeReport) -> str:
+    """Brackets, as EVALB counts them."""
+    rows = [["trees", "all", f"length <= {report.cut_off}"]]
+    for name, field, digits in (
+        ("sentences", "sentences", 0),
+        ("  in error", "errors", 0),
+        ("  skipped", "skipped", 0),
+        ("gold brackets", "gold", 0),
+        ("predicted brackets", "predicted", 0),
+        ("matched brackets", "matched", 0),
+        ("recall", "recall", 2),
+        ("precision", "precision", 2),
+        ("F1", "f1", 2),
+        ("complete match", "complete_match", 2),
+        ("average crossing", "average_crossing", 2),
+        ("no crossing", "no_crossing", 2),
+        ("2 or less crossing", "two_or_less_crossing", 2),
+        ("tag accuracy", "tag_accuracy", 2),
+    ):
+        if field == "tag_accuracy" and report.gold_tags:
+            continue
+        values = [getattr(totals, field) for totals in (report.all, report.short)]
+        rows.append([name, *(f"{value:,.{digits}f}" for value in values)])
+    return f"{table(rows)}\n\ngold data: {report.fingerprint}"
+
+
+def told_entities(report: EntityReport) -> str:
+    """Entities, over all and by what they are like."""
+    score = report.score
+
+    def row(name: str, match: Match) -> list[str]:
+        percents = (match.precision, match.recall, match.f1)
+        counts = (match.gold, match.predicted, match.found)
+        return [name, *(f"{p:.2f}" for p in percents), *(f"{c:,}" for c in counts)]
+
+    rows = [["entities", "precision", "recall", "F1", "gold", "predicted", "matched"]]
+    rows.append(row("all (micro)", score.all))
+    rows.append(["mean of types (macro)", *(f"{p:.2f}" for p in score.macro), "", "", ""])
+    for heading, matches in (
+        ("by type", {name: score.types[name] for name in sorted(score.types)}),
+        ("by nesting", score.depths),
+        ("by length in words", score.lengths),
+    ):
+        rows.append([heading, "", "", "", "", "", ""])
+        rows += [row(f"  {name}", match) for name, match in matches.items()]
+    return f"{table(rows)}\n\ngold data: {report.fingerprint}"
+
+
+def told_tags(report: TagReport) -> str:
+    """Tags, in the form of the others."""
+    return table(
+        [["tags", "words", "accuracy"], ["all", f"{report.words:,}", f"{report.accuracy:.2f}"]]
+    )
+
+
+def told_report(report: Report) -> str:
+    """Any of them."""
+    from fencepost.run.score import EntityReport, TreeReport
+
+    if isinstance(report, TreeReport):
+        return told_trees(report)
+    return told_entities(report) if isinstance(report, EntityReport) else told_tags(report)
+
+
+def told_epoch(epoch: Epoch) -> str:
+    """The end of an epoch, in a line."""
+    figures = ", ".join(f"{name} {value:.2f}" for name, value in epoch.dev.items())
+    best = " (best)" if epoch.is_best else ""
+    skipped = f", {epoch.skipped} steps skipped" if epoch.skipped else ""
+    return (
+        f"epoch {epoch.epoch}: loss {epoch.loss:.3f}, dev {figures}{best}, "
+        f"{epoch.seconds:.0f} s, {epoch.words_per_second:.0f} words/s{skipped}"
+    )
+
+
+def told_summary(summary: Summary) -> str:
+    """Mean and spread over seeds, by head."""
+    rows = [["dev", "mean", "spread", *(f"seed {seed}" for seed in summary.seeds)]]
+    for name, head in summary.heads.items():
+        rows.append([name, *(f"{x:.2f}" for x in (head.mean, head.spread, *head.figures))])
+    return table(rows)

@@ -1,0 +1,129 @@
+"""The weights of one model for another: what both know keeps its weights, the rest is fresh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import torch
+
+from fencepost.batching.vocabulary import FILLER, Labels, Vocabulary
+from fencepost.errors import ModelError
+from fencepost.parser.model import Model, new_model
+
+Pairs = Sequence[tuple[int, int]]  # rows of the old weights and of the new
+
+
+def transferred(old: Model, new: Model) -> tuple[Model, list[str]]:
+    """A model for what a new one is to learn, with what an old one has learned.
+
+    It has the labels of the new model, and the words and characters of both, with the old ones in
+    front. Whatever the old model does not know keeps random weights.
+
+    Returns:
+        The model, and notes on what was added and what was left behind.
+
+    Raises:
+        ModelError: the two networks read other things, or have other sizes.
+    """
+    _check_encoders(old, new)
+    numbers = replace(
+        new.numbers,
+        words=extended(old.numbers.words, new.numbers.words),
+        characters=extended(old.numbers.characters, new.numbers.characters),
+    )
+    model = new
+    if numbers != new.numbers:
+        model = new_model(new.network_settings, new.heads, numbers, new.pretrained)
+    _copy(old, model)
+    return model, _notes(old, model)
+
+
+def _check_encoders(old: Model, new: Model) -> None:
+    kinds = [model.network_settings.encoder.kind for model in (old, new)]
+    if kinds[0] != kinds[1]:
+        raise ModelError(f"training.init: its encoder is {kinds[0]!r}, and here it is {kinds[1]!r}")
+    if old.pretrained is not None and new.pretrained is not None:
+        pieces = [model.tokenizer.get_vocab() for model in (old.pretrained, new.pretrained)]
+        if pieces[0] != pieces[1]:
+            raise ModelError("training.init: its tokenizer has other pieces than the one here")
+
+
+def extended(old: Vocabulary | None, new: Vocabulary | None) -> Vocabulary | None:
+    """The items of an old vocabulary as they are, then those that are new.
+
+    >>> extended(Vocabulary(("b", "a"), (9, 5)), Vocabulary(("a", "c"), (3, 2)))
+    Vocabulary(items=('b', 'a', 'c'), counts=(9, 5, 2))
+    """
+    if old is None or new is None:  # a transformer has pieces instead
+        return new
+    known = set(old.items)
+    added = [pair for pair in zip(new.items, new.counts, strict=True) if pair[0] not in known]
+    return Vocabulary(
+        old.items + tuple(item for item, _ in added),
+        old.counts + tuple(count for _, count in added),
+    )
+
+
+@torch.no_grad()
+def _copy(old: Model, new: Model) -> None:
+    rows = _rows(old, new)
+    weights = old.network.state_dict()
+    for name, value in new.network.state_dict().items():
+        if name not in weights:
+            continue
+        theirs = weights[name]
+        by_row = name in rows
+        if theirs.shape[by_row:] != value.shape[by_row:]:
+            raise ModelError(
+                f"training.init: {name} has the shape {tuple(theirs.shape)} there and "
+                f"{tuple(value.shape)} here; the sizes of network and heads have to be the same"
+            )
+        if by_row:
+            before, after = (list(side) for side in zip(*rows[name], strict=True))
+            value[after] = theirs[before].to(value)
+        else:
+            value.copy_(theirs)
+
+
+def _rows(old: Model, new: Model) -> Mapping[str, Pairs]:
+    """The weights that have a row for each label, word or character, and which rows stay."""
+    rows: dict[str, Pairs] = {}
+    for kind in ("words", "characters"):
+        vocabulary: Vocabulary | None = getattr(old.numbers, kind)
+        if vocabulary is not None:  # others were appended, so each row stays where it is
+            rows[f"encoder.{kind}.weight"] = [(row, row) for row in range(len(vocabulary))]
+    for head in set(old.numbers.labels) & set(new.numbers.labels):
+        pairs = label_pairs(old.numbers.labels[head], new.numbers.labels[head])
+        if head == "tags":
+            rows |= {"tags.weight": pairs, "tags.bias": pairs}
+        else:
+            rows[f"heads.{head}.label_vectors"] = pairs
+    return rows
+
+
+def label_pairs(old: Labels, new: Labels) -> Pairs:
+    """The rows of the labels that both have, the filler's included.
+
+    >>> label_pairs(Labels(("NP", "VP")), Labels(("S", "VP")))
+    [(0, 0), (2, 2)]
+    """
+    numbers = {name: number for number, name in enumerate(new.names, 1)}
+    both = [(row, numbers[name]) for row, name in enumerate(old.names, 1) if name in numbers]
+    return [(FILLER, FILLER), *both]
+
+
+def _notes(old: Model, new: Model) -> list[str]:
+    notes = []
+    before, after = old.numbers.labels, new.numbers.labels
+    for head in sorted(set(before) | set(after)):
+        if head not in after:
+            notes.append(f"the head {head} is left behind")
+        elif head not in before:
+            notes.append(f"the head {head} is new")
+        else:
+            ours, theirs = set(after[head].names), set(before[head].names)
+            for names, what in ((ours - theirs, "new"), (theirs - ours, "left behind")):
+                if names:
+                    notes.append(f"labels of {head} that are {what}: {', '.join(sorted(names))}")
+    return notes

@@ -1,0 +1,79 @@
+"""The same training with several seeds: how good, and how much of it is luck."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+
+from fencepost.config import Settings
+from fencepost.run.metrics import Epoch, best_epoch, read_epochs
+from fencepost.run.train import Note, check_folder, run_training
+from fencepost.training.loop import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The dev figures of one head, by seed."""
+
+    figures: tuple[float, ...]
+    mean: float
+    spread: float  # standard deviation; 0 of a single figure
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What all seeds together come to."""
+
+    seeds: tuple[int, ...]
+    heads: dict[str, Spread]
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """The run of a seed begins, or was there already."""
+
+    seed: int
+    number: int  # counted from 0
+    is_finished: bool
+
+
+def run_seeds(
+    settings: Settings, out: Path, *, count: int, resume: bool = False
+) -> Iterator[Step | Epoch | Note | Seed | Summary]:
+    """Train with the seeds `seed`, `seed + 1`, …, each in `out/seed-K`, and sum them up.
+
+    Args:
+        settings: of each run, but for the seed.
+        out: the folder of all runs; `summary.json` comes to lie there.
+        count: how many seeds.
+        resume: whether to go on: finished runs stay, the one under way is resumed.
+    """
+    check_folder(out, resume=resume)
+    seeds = range(settings.seed, settings.seed + count)
+    for number, seed in enumerate(seeds):
+        folder = out / f"seed-{seed}"
+        is_finished = len(read_epochs(folder)) >= settings.training.epochs
+        yield Seed(seed, number, is_finished)
+        if not is_finished:
+            yield from run_training(
+                settings.model_copy(update={"seed": seed}), folder, resume=resume
+            )
+    runs = [best_epoch(read_epochs(out / f"seed-{seed}")) for seed in seeds]
+    summary = summarise(seeds, runs)
+    draft = out / ".summary.json"
+    draft.write_text(json.dumps(asdict(summary), indent=1) + "\n", encoding="utf-8")
+    os.replace(draft, out / "summary.json")
+    yield summary
+
+
+def summarise(seeds: Sequence[int], best: Sequence[Epoch]) -> Summary:
+    """Mean and spread of the best epochs of some runs, by head."""
+    heads = {}
+    for head in best[0].dev:
+        figures = tuple(epoch.dev[head] for epoch in best)
+        heads[head] = Spread(figures, fmean(figures), stdev(figures) if len(figures) > 1 else 0.0)
+    return Summary(tuple(seeds), heads)

@@ -1,0 +1,43 @@
+"""A moving average of weights, which often does better than the last weights themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(slots=True)
+class Average:
+    """A moving average of weights."""
+
+    decay: float
+    weights: dict[str, Tensor] = field(default_factory=dict)
+
+    @torch.no_grad()
+    def add(self, network: nn.Module) -> None:
+        """Move a little towards the weights of the network."""
+        for name, value in network.state_dict().items():
+            if name not in self.weights:
+                self.weights[name] = value.detach().clone()
+            elif value.is_floating_point():
+                self.weights[name].lerp_(value, 1 - self.decay)
+            else:
+                self.weights[name].copy_(value)
+
+
+@contextmanager
+def averaged(network: nn.Module, average: Average | None) -> Iterator[None]:
+    """The network with averaged weights, if there are any, for a while."""
+    if average is None or not average.weights:
+        yield
+        return
+    own = {name: value.detach().clone() for name, value in network.state_dict().items()}
+    network.load_state_dict(average.weights)
+    try:
+        yield
+    finally:
+        network.load_state_dict(own)

@@ -1,0 +1,130 @@
+"""What one model has learned, in another."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from fencepost.batching.vocabulary import Labels, Vocabulary
+from fencepost.build import Numbers
+from fencepost.config import HeadsSettings, NetworkSettings, checked
+from fencepost.errors import ModelError
+from fencepost.parser.model import Model, new_model
+from fencepost.parser.transfer import transferred
+from tests.parser.test_model import small_model
+from tests.tiny import tiny_transformer
+
+
+def fresh(like: Model, *, labels: tuple[str, ...] = ("S", "NP+VP"), words: str = "ab") -> Model:
+    """A new model of the same sizes with other labels and words."""
+    numbers = replace(
+        like.numbers,
+        labels={head: Labels(labels) for head in like.numbers.labels},
+        words=Vocabulary(tuple(words), (1,) * len(words)),
+        characters=Vocabulary(tuple(words), (1,) * len(words)),
+    )
+    torch.manual_seed(2)
+    return new_model(like.network_settings, like.heads, numbers)
+
+
+def weights(model: Model) -> dict[str, Tensor]:
+    return {name: value.clone() for name, value in model.network.state_dict().items()}
+
+
+def test_a_model_transferred_to_itself_stays_as_it_is() -> None:
+    old = small_model("tree", "entities", "tags")
+    before = weights(old)
+    other = small_model("tree", "entities", "tags")
+    with torch.no_grad():
+        for parameter in other.network.parameters():
+            parameter.fill_(9.0)
+    model, notes = transferred(old, other)
+    assert notes == []
+    assert model.numbers == old.numbers
+    assert weights(model).keys() == before.keys()
+    for name, value in weights(model).items():
+        assert torch.equal(value, before[name]), name
+
+
+def test_labels_in_another_order_keep_their_rows() -> None:
+    old = small_model("tree", "tags")
+    model, notes = transferred(old, fresh(old, labels=("NP+VP", "S")))
+    assert notes == []
+    for name in ("heads.tree.label_vectors", "tags.weight", "tags.bias"):
+        assert torch.equal(weights(model)[name], weights(old)[name][[0, 2, 1]]), name
+
+
+def test_new_labels_are_fresh_and_old_ones_are_named() -> None:
+    old = small_model("tree")
+    new = fresh(old, labels=("X", "S"))
+    model, notes = transferred(old, new)
+    assert notes == ["labels of tree that are new: X", "labels of tree that are left behind: NP+VP"]
+    rows = weights(model)["heads.tree.label_vectors"]
+    before = weights(old)["heads.tree.label_vectors"]
+    assert torch.equal(rows[[0, 2]], before[[0, 1]])
+    assert not any(torch.equal(rows[1], row) for row in before)
+
+
+def test_words_are_kept_and_new_ones_are_appended() -> None:
+    old = small_model("tree")
+    model, _ = transferred(old, fresh(old, words="xb"))
+    assert model.numbers.words is not None
+    assert model.numbers.characters is not None
+    assert model.numbers.words.items == ("a", "b", "x")
+    assert model.numbers.characters.items == ("a", "b", "c", "x")
+    for name in ("encoder.words.weight", "encoder.characters.weight"):
+        before = weights(old)[name]
+        assert torch.equal(weights(model)[name][: len(before)], before)
+        assert len(weights(model)[name]) == len(before) + 1
+    assert model.read([["x", "a"]]).lengths.tolist() == [2]
+
+
+def test_heads_come_and_go() -> None:
+    old, new = small_model("tree", "tags"), small_model("tree", "entities")
+    own = weights(new)
+    model, notes = transferred(old, new)
+    assert notes == ["the head entities is new", "the head tags is left behind"]
+    for name, value in weights(model).items():
+        expected = own if name.startswith("heads.entities") else weights(old)
+        assert torch.equal(value, expected[name]), name
+
+
+def test_other_sizes_are_refused() -> None:
+    old = small_model("tree")
+    heads = checked(HeadsSettings, {"tree": {"mlp": 9, "decoder": 8}}, where="test")
+    with pytest.raises(ModelError, match=r"has the shape .* there and .* here; the sizes"):
+        transferred(old, new_model(old.network_settings, heads, old.numbers))
+
+
+def on_transformer(folder: Path, kind: str) -> Model:
+    folder.mkdir()
+    network = {
+        "encoder": {"kind": "transformer", "model": tiny_transformer(folder, kind=kind)},
+        "lstm_layers": 0,
+    }
+    return new_model(
+        checked(NetworkSettings, network, where="test"),
+        checked(HeadsSettings, {"tree": {"mlp": 8, "decoder": 8}}, where="test"),
+        Numbers({"tree": Labels(("S",))}),
+    )
+
+
+def test_a_transformer_comes_along(tmp_path: Path) -> None:
+    old = on_transformer(tmp_path / "old", "bert")
+    with torch.no_grad():
+        for parameter in old.network.parameters():
+            parameter.add_(1.0)
+    model, notes = transferred(old, on_transformer(tmp_path / "new", "bert"))
+    assert notes == []
+    for name, value in weights(model).items():
+        assert torch.equal(value, weights(old)[name]), name
+
+
+def test_other_pieces_are_refused(tmp_path: Path) -> None:
+    old, new = (on_transformer(tmp_path / kind, kind) for kind in ("bert", "roberta"))
+    with pytest.raises(ModelError, match="its tokenizer has other pieces"):
+        transferred(old, new)
+    with pytest.raises(ModelError, match="its encoder is 'words', and here it is 'transformer'"):
+        transferred(small_model("tree"), new)

@@ -1,0 +1,173 @@
+"""Runs of training: where they start from, what they leave, and that they survive a kill."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from fencepost.config import Settings, read_settings
+from fencepost.errors import ConfigError, ModelError
+from fencepost.parser.model import load_model
+from fencepost.run.metrics import Epoch, read_epochs
+from fencepost.run.train import Note, run_training
+from tests.eight import LINES, settings, write_eight
+
+CONFIG = """
+[data]
+train = [{{ path = "{data}" }}]
+dev = [{{ path = "{data}" }}]
+
+[network]
+encoder = {{ kind = "words", min_count = 1, word_width = 16 }}
+lstm_layers = 1
+lstm_hidden = 16
+
+[heads.tree]
+mlp = 16
+decoder = 16
+
+[heads.tags]
+
+[training]
+epochs = 30
+batch_words = 12
+threads = 1
+average = 0.9
+checkpoint_seconds = 0
+"""
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_eight(tmp_path / "data.jsonl")
+
+
+def events_of(settings: Settings, out: Path) -> tuple[list[Epoch], list[str]]:
+    """The epochs of a run and its notes."""
+    events = list(run_training(settings, out))
+    return (
+        [event for event in events if isinstance(event, Epoch)],
+        [event.text for event in events if isinstance(event, Note)],
+    )
+
+
+def test_a_run_leaves_a_model_its_figures_and_a_picture(data: Path, tmp_path: Path) -> None:
+    epochs, notes = events_of(settings(data, {"tags": {}}, epochs=2), tmp_path / "run")
+    assert notes == []
+    names = sorted(path.name for path in (tmp_path / "run").iterdir())
+    assert [name for name in names if not name.startswith("checkpoint-")] == [
+        "metrics.jsonl",
+        "model",
+        "training.png",
+    ]
+    assert read_epochs(tmp_path / "run") == epochs
+
+
+def test_without_matplotlib_training_goes_on(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    epochs, notes = events_of(settings(data, {"tags": {}}, epochs=3), tmp_path / "run")
+    assert len(epochs) == 3
+    assert notes == ["training.png is left out; pip install 'fencepost[train]' would draw it"]
+
+
+def test_a_file_is_no_folder_for_a_run(data: Path) -> None:
+    with pytest.raises(ConfigError, match="no folder for a run: Not a directory"):
+        next(run_training(settings(data, {"tags": {}}), data / "run"))
+
+
+def test_half_precision_learns_too(data: Path, tmp_path: Path) -> None:
+    chosen = settings(data, {"tree": {}, "tags": {}}, epochs=8, precision="bf16")
+    try:
+        epochs, _ = events_of(chosen, tmp_path / "run")
+    except ConfigError:
+        pytest.skip("this processor cannot run an LSTM in bf16")
+    assert epochs[-1].loss < epochs[0].loss
+    weights = load_model(tmp_path / "run/model").network.state_dict()
+    assert {value.dtype for value in weights.values()} == {torch.float32}
+
+
+class TestFineTuning:
+    def test_starts_where_the_other_model_ended(self, data: Path, tmp_path: Path) -> None:
+        heads: dict[str, Any] = {"tree": {}, "tags": {}}
+        first, _ = events_of(settings(data, heads, epochs=20), tmp_path / "first")
+        chosen = settings(data, heads, epochs=1, rate=1e-9, init=str(tmp_path / "first/model"))
+        (epoch,), notes = events_of(chosen, tmp_path / "second")
+        assert notes == []
+        assert epoch.dev == max(first, key=lambda e: (e.mean, e.epoch)).dev
+
+    def test_tells_what_is_new_and_what_is_left_behind(self, data: Path, tmp_path: Path) -> None:
+        events_of(settings(data, {"entities": {}, "tags": {}}, epochs=1), tmp_path / "first")
+        words, spans = LINES[0][0].replace("cat", "emu"), [[0, 2, "bird"]]
+        other = write_eight(tmp_path / "other.jsonl", [(words, spans)])
+        chosen = settings(other, {"entities": {}}, epochs=1, init=str(tmp_path / "first/model"))
+        _, notes = events_of(chosen, tmp_path / "second")
+        where = f"{tmp_path}/first/model: "
+        assert notes == [
+            where + "labels of entities that are new: bird",
+            where + "labels of entities that are left behind: animal, object, person, place",
+            where + "the head tags is left behind",
+        ]
+        numbers = load_model(tmp_path / "second/model").numbers
+        assert numbers.labels["entities"].names == ("bird",)
+        assert numbers.words is not None
+        assert numbers.words.items[-1] == "emu"
+        assert "cat" in numbers.words.items
+
+    def test_goes_on_after_a_stop(self, data: Path, tmp_path: Path) -> None:
+        events_of(settings(data, {"tags": {}}, epochs=1), tmp_path / "first")
+        init = str(tmp_path / "first/model")
+        chosen = settings(data, {"tags": {}}, epochs=3, init=init, checkpoint_seconds=0)
+        events_of(chosen, tmp_path / "whole")
+        run = run_training(chosen, tmp_path / "stopped")
+        for _ in range(3):
+            next(run)
+        list(run_training(chosen, tmp_path / "stopped", resume=True))
+        same_weights(tmp_path / "whole/model", tmp_path / "stopped/model")
+
+    def test_needs_a_model(self, data: Path, tmp_path: Path) -> None:
+        with pytest.raises(ModelError, match="cannot be read"):
+            next(run_training(settings(data, {"tags": {}}, init="nowhere"), tmp_path / "run"))
+
+
+def same_weights(one: Path, other: Path) -> None:
+    ours: dict[str, Tensor] = load_model(one).network.state_dict()
+    theirs = load_model(other).network.state_dict()
+    for name, value in ours.items():
+        assert torch.equal(value, theirs[name]), name
+
+
+def steps_saved(out: Path) -> int:
+    return max((int(path.name[-8:]) for path in out.glob("checkpoint-*")), default=0)
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_again_and_again_ends_like_one_that_was_not(
+    data: Path, tmp_path: Path
+) -> None:
+    config, out = tmp_path / "config.toml", tmp_path / "killed"
+    config.write_text(CONFIG.format(data=data))
+    list(run_training(read_settings(config), tmp_path / "whole"))
+    command = [sys.executable, "-m", "fencepost", "train", str(config), "--out", str(out)]
+    for steps in (1, 17, 50):
+        with subprocess.Popen([*command, "--resume"], stdout=subprocess.DEVNULL) as process:
+            while steps_saved(out) < steps and process.poll() is None:
+                time.sleep(0.001)
+            process.kill()
+        assert process.returncode == -signal.SIGKILL, "it was still training"
+    subprocess.run([*command, "--resume"], stdout=subprocess.DEVNULL, check=True)
+    same_weights(tmp_path / "whole/model", out / "model")
+    whole, killed = read_epochs(tmp_path / "whole"), read_epochs(out)
+    assert [(e.epoch, e.loss, e.dev) for e in whole] == [(e.epoch, e.loss, e.dev) for e in killed]
