@@ -31,6 +31,7 @@ class Numbers:
     labels: Mapping[str, Labels]  # by head
     words: Vocabulary | None = None
     characters: Vocabulary | None = None
+    static: Vocabulary | None = None  # words with static vectors
 
 
 def build_pretrained(settings: NetworkSettings) -> Pretrained | None:
@@ -50,7 +51,9 @@ def build_reader(
         )
     assert numbers.words is not None
     assert numbers.characters is not None
-    return partial(word_inputs, words=numbers.words, characters=numbers.characters)
+    return partial(
+        word_inputs, words=numbers.words, characters=numbers.characters, static=numbers.static
+    )
 
 
 def _build_encoder(
@@ -70,6 +73,7 @@ def _build_encoder(
         character_width=settings.character_width,
         character_hidden=settings.character_hidden,
         unknown=settings.unknown,
+        static=len(numbers.static.items) if numbers.static else 0,
     )
 
 

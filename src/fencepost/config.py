@@ -53,6 +53,8 @@ class WordsSettings(_Settings):
     character_hidden: Count = 100  # of the LSTM over characters, both directions together
     min_count: Count = 2  # rarer words are unknown
     unknown: Annotated[float, Field(ge=0)] = 0.25  # how readily rare words are taken for unknown
+    vectors: str | None = None  # static word vectors, as wide as words are here: see the guide
+    most_vectors: Count = 100_000  # how many of them are read
 
 
 class TransformerSettings(_Settings):

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from fencepost.batching.batches import padded
-from fencepost.batching.vocabulary import BEGIN, END, Vocabulary
+from fencepost.batching.vocabulary import BEGIN, END, UNKNOWN, Vocabulary
 
 MOST_CHARACTERS = 40  # of a word; what is longer is read from both ends
 
@@ -39,6 +39,7 @@ class WordInputs:
     """
 
     words: Tensor  # (batch, n + 2)
+    static: Tensor  # (batch, n + 2): which static vectors; of the unknown if there are none
     spelled: Tensor  # (batch, n + 2): which of the spellings
     characters: Tensor  # (spellings, characters)
     spelling_lengths: Tensor  # (spellings,)
@@ -48,6 +49,7 @@ class WordInputs:
         """The same on a device; lengths stay, since packing wants them on the CPU."""
         return type(self)(
             self.words.to(device),
+            self.static.to(device),
             self.spelled.to(device),
             self.characters.to(device),
             self.spelling_lengths,
@@ -56,9 +58,20 @@ class WordInputs:
 
 
 def word_inputs(
-    sentences: Sequence[Sequence[str]], *, words: Vocabulary, characters: Vocabulary
+    sentences: Sequence[Sequence[str]],
+    *,
+    words: Vocabulary,
+    characters: Vocabulary,
+    static: Vocabulary | None = None,
 ) -> WordInputs:
-    """Sentences as an encoder of words and characters reads them."""
+    """Sentences as an encoder of words and characters reads them.
+
+    Args:
+        sentences: with their words.
+        words: that have vectors of their own.
+        characters: that have.
+        static: words that have a static vector, if there are any.
+    """
     spellings: dict[str, int] = {}
     begin, end = len(spellings), 1
     numbers = [[BEGIN, *map(words.number, sentence), END] for sentence in sentences]
@@ -67,13 +80,24 @@ def word_inputs(
         for sentence in sentences
     ]
     rows = [[BEGIN], [END], *(_spell(word, characters) for word in spellings)]
+    known = static or Vocabulary((), ())
     return WordInputs(
         padded(numbers),
+        padded(
+            [BEGIN, *(_static_number(word, known) for word in sentence), END]
+            for sentence in sentences
+        ),
         padded(spelled),
         padded(rows),
         torch.tensor([len(row) for row in rows]),
         torch.tensor([len(sentence) for sentence in sentences]),
     )
+
+
+def _static_number(word: str, static: Vocabulary) -> int:
+    """The number of a word, or of the word in small letters if only that is known."""
+    number = static.number(word)
+    return number if number != UNKNOWN else static.number(word.lower())
 
 
 def _spell(word: str, characters: Vocabulary) -> list[int]:

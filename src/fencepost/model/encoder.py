@@ -34,6 +34,7 @@ class WordEncoder(Encoder):
         word_width: of word vectors.
         character_width: of character vectors.
         character_hidden: of the LSTM over characters, both directions together.
+        static: how many words have a static vector, which is added to that of the word.
         unknown: a word seen c times is taken for unknown with probability unknown / (unknown + c)
             in training, so that the vector of the unknown learns something.
     """
@@ -49,9 +50,15 @@ class WordEncoder(Encoder):
         character_width: int,
         character_hidden: int,
         unknown: float,
+        static: int = 0,
     ) -> None:
         super().__init__()
         self.words = nn.Embedding(len(counts) + RESERVED, word_width, padding_idx=PADDING)
+        self.static: nn.Embedding | None = None
+        if static:
+            self.static = nn.Embedding(static + RESERVED, word_width, padding_idx=PADDING)
+            nn.init.zeros_(self.static.weight)
+            self.static.requires_grad_(False)
         self.characters = nn.Embedding(characters, character_width, padding_idx=PADDING)
         self.spelling = nn.LSTM(
             character_width, character_hidden // 2, batch_first=True, bidirectional=True
@@ -66,6 +73,9 @@ class WordEncoder(Encoder):
         if self.training:
             lost = torch.rand_like(words, dtype=self.chances.dtype) < self.chances[words]
             words = words.masked_fill(lost, UNKNOWN)
+        vectors = self.words(words)
+        if self.static is not None:
+            vectors = vectors + self.static(inputs.static)
         packed = pack_padded_sequence(
             self.characters(inputs.characters),
             inputs.spelling_lengths,
@@ -74,4 +84,10 @@ class WordEncoder(Encoder):
         )
         _, (last, _) = self.spelling(packed)
         spellings = torch.cat((last[0], last[1]), dim=-1)  # (spellings, hidden)
-        return torch.cat((self.words(words), spellings[inputs.spelled]), dim=-1)
+        return torch.cat((vectors, spellings[inputs.spelled]), dim=-1)
+
+    @torch.no_grad()
+    def set_static(self, vectors: Tensor) -> None:
+        """Put in the static vectors: (static, word_width)."""
+        assert self.static is not None
+        self.static.weight[RESERVED:] = vectors

@@ -30,6 +30,8 @@ from fencepost.model.pretrained import Pretrained, restore_pretrained, save_toke
 
 VERSION = 1
 
+_VOCABULARIES = ("words", "characters", "static")  # of a network that reads words
+
 
 @dataclass(frozen=True, slots=True)
 class Model:
@@ -80,7 +82,8 @@ def save_model(model: Model, folder: Path, *, card: str = "") -> None:
     labels: dict[str, Any] = {
         "heads": {name: labels.names for name, labels in numbers.labels.items()}
     }
-    for kind, items in (("words", numbers.words), ("characters", numbers.characters)):
+    for kind in _VOCABULARIES:
+        items: Vocabulary | None = getattr(numbers, kind)
         if items is not None:
             labels[kind] = [items.items, items.counts]
     if model.pretrained is not None:
@@ -113,10 +116,13 @@ def load_model(folder: Path) -> Model:
     try:
         network = checked(NetworkSettings, config.get("network"), where=f"{folder}/config.json")
         heads = checked(HeadsSettings, config.get("heads"), where=f"{folder}/config.json")
-        kinds = ("words", "characters") if network.encoder.kind == "words" else ()
         numbers = Numbers(
             {name: Labels(tuple(names)) for name, names in labels["heads"].items()},
-            *(Vocabulary(*map(tuple, labels[kind])) for kind in kinds),
+            **{
+                kind: Vocabulary(*map(tuple, labels[kind]))
+                for kind in _VOCABULARIES
+                if kind in labels or (kind != "static" and network.encoder.kind == "words")
+            },
         )
         pretrained = None
         if network.encoder.kind == "transformer":

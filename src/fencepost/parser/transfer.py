@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import torch
 
-from fencepost.batching.vocabulary import FILLER, Labels, Vocabulary
+from fencepost.batching.vocabulary import FILLER, RESERVED, Labels, Vocabulary
 from fencepost.errors import ModelError
+from fencepost.model.encoder import WordEncoder
 from fencepost.parser.model import Model, new_model
 
 Pairs = Sequence[tuple[int, int]]  # rows of the old weights and of the new
@@ -36,6 +37,7 @@ def transferred(old: Model, new: Model) -> tuple[Model, list[str]]:
     if numbers != new.numbers:
         model = new_model(new.network_settings, new.heads, numbers, new.pretrained)
     _copy(old, model)
+    _keep_static(new, model)
     return model, _notes(old, model)
 
 
@@ -70,7 +72,7 @@ def _copy(old: Model, new: Model) -> None:
     rows = _rows(old, new)
     weights = old.network.state_dict()
     for name, value in new.network.state_dict().items():
-        if name not in weights:
+        if name not in weights or name.startswith("encoder.static."):
             continue
         theirs = weights[name]
         by_row = name in rows
@@ -84,6 +86,13 @@ def _copy(old: Model, new: Model) -> None:
             value[after] = theirs[before].to(value)
         else:
             value.copy_(theirs)
+
+
+def _keep_static(new: Model, model: Model) -> None:
+    """Static vectors are those of the new model's file, whatever the old one had."""
+    source, target = new.network.encoder, model.network.encoder
+    if isinstance(source, WordEncoder) and isinstance(target, WordEncoder) and source.static:
+        target.set_static(source.static.weight[RESERVED:])
 
 
 def _rows(old: Model, new: Model) -> Mapping[str, Pairs]:

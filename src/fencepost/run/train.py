@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from fencepost.batching.examples import Example, collect_labels, example
+from fencepost.batching.vectors import read_vectors
 from fencepost.batching.vocabulary import Vocabulary
 from fencepost.build import Numbers
 from fencepost.config import Corpus, DataSettings, Settings, WordsSettings
 from fencepost.errors import ConfigError, TrainingError
 from fencepost.formats import Reading, ReadSettings
+from fencepost.model.encoder import WordEncoder
 from fencepost.parser.model import Model, load_model, new_model, save_model
 from fencepost.parser.transfer import transferred
 from fencepost.run.evaluate import evaluate, main_figure
@@ -138,13 +141,26 @@ def prepare_training(
     used = [parse for _, parse in parses]
     encoder = settings.network.encoder
     numbers = Numbers(collect_labels(used, settings.heads.names))
+    vectors: Tensor | None = None
     if isinstance(encoder, WordsSettings):
+        static = None
+        if encoder.vectors is not None:
+            listed, vectors = read_vectors(encoder.vectors, most=encoder.most_vectors)
+            static = Vocabulary(listed, (1,) * len(listed))
+            if vectors.shape[1] != encoder.word_width:
+                raise ConfigError(
+                    f"network.encoder.word_width: {encoder.word_width}, where the vectors of "
+                    f"{encoder.vectors} have {vectors.shape[1]} numbers"
+                )
         numbers = Numbers(
             numbers.labels,
             Vocabulary.collect((w for p in used for w in p.words), min_count=encoder.min_count),
             Vocabulary.collect(c for p in used for w in p.words for c in w),
+            static,
         )
     model = new_model(settings.network, settings.heads, numbers)
+    if vectors is not None and isinstance(model.network.encoder, WordEncoder):
+        model.network.encoder.set_static(vectors)
     examples = [
         example(parse, numbers.labels, layers=corpus.layers, weight=corpus.weight)
         for corpus, parse in parses
