@@ -145,6 +145,21 @@ def test_steps_without_a_finite_loss_are_skipped_and_end_the_run(
     assert calls == 11
 
 
+def test_a_step_with_a_gradient_that_is_not_finite_changes_nothing(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def losses(network: Any, *_: Any) -> dict[str, torch.Tensor]:
+        nothing = next(network.parameters()).sum() * 0
+        return {"tags": nothing.sqrt() + 1.0}  # 1, with a gradient of nothing times infinity
+
+    monkeypatch.setattr("fencepost.training.loop.batch_losses", losses)
+    *_, last = run_training(settings(data, {"tags": {}}, epochs=1), tmp_path / "run")
+    assert isinstance(last, Epoch)
+    assert last.skipped > 0
+    weights = load_model(tmp_path / "run/model").network.state_dict()
+    assert all(bool(torch.isfinite(value).all()) for value in weights.values())
+
+
 def test_out_of_memory_says_what_to_change(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import torch
 from accelerate import Accelerator
@@ -130,9 +131,11 @@ def train(
         for parameters in optimizer.param_groups:
             parameters["lr"] = parameters["full_rate"] * factor
         loss = _accumulated(network, group, read, recipe, accelerator)
-        finite = bool(torch.isfinite(torch.tensor(loss)))
+        finite = isfinite(loss)
+        if finite:  # and yet a gradient may not be
+            norm = accelerator.clip_grad_norm_(network.parameters(), recipe.clip)
+            finite = norm is None or isfinite(norm)
         if finite:
-            accelerator.clip_grad_norm_(network.parameters(), recipe.clip)
             optimizer.step()
             progress.skipped_in_a_row = 0
             if average is not None:
