@@ -156,7 +156,6 @@ def main() -> None:
         encoder_rate=1e-4,
         betas=(0.9, 0.9),
         weight_decay=0.0,
-        pretrained=False,
     )
     plain_optimizer = torch.optim.AdamW(plain.parameters(), lr=1e-4)
     times: dict[str, list[float]] = {"plain": [], "ours": []}

@@ -62,7 +62,10 @@ def _build_encoder(
     if isinstance(settings, TransformerSettings):
         assert pretrained is not None
         return TransformerEncoder(
-            pretrained.transformer, layers=settings.layers, frozen=settings.frozen
+            pretrained.transformer,
+            layers=settings.layers,
+            case=settings.case,
+            frozen=settings.frozen,
         )
     assert numbers.words is not None
     assert numbers.characters is not None
@@ -85,10 +88,11 @@ def build_network(
 ) -> Network:
     """A network; its weights are random but for those of a pretrained transformer."""
     encoder = _build_encoder(settings.encoder, numbers, pretrained)
-    if settings.lstm_layers == 0 and encoder.width % 2:
+    whole = settings.boundary == "whole"
+    if settings.lstm_layers == 0 and encoder.width % 2 and not whole:
         raise ConfigError(
             f"network.lstm_layers: without any, vectors of words are halved, and {encoder.width} "
-            "is odd; 1 or more would do"
+            'is odd; 1 or more would do, or network.boundary = "whole"'
         )
     lstm = TwoWayLSTM(
         encoder.width,
@@ -100,7 +104,7 @@ def build_network(
     for name, head in (("tree", heads.tree), ("entities", heads.entities)):
         if head is not None:
             pointing[name] = PointingHead(
-                boundary_width=lstm.width,
+                boundary_width=2 * lstm.width if whole else lstm.width,
                 labels=len(numbers.labels[name]),
                 mlp=head.mlp,
                 decoder=head.decoder,
@@ -109,4 +113,11 @@ def build_network(
                 dropout=settings.dropout,
             )
     tags = None if heads.tags is None else nn.Linear(lstm.width, len(numbers.labels["tags"]))
-    return Network(encoder=encoder, lstm=lstm, heads=pointing, tags=tags, dropout=settings.dropout)
+    return Network(
+        encoder=encoder,
+        lstm=lstm,
+        heads=pointing,
+        tags=tags,
+        dropout=settings.dropout,
+        whole=whole,
+    )

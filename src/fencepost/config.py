@@ -64,6 +64,7 @@ class TransformerSettings(_Settings):
     model: str
     pieces: Literal["last", "first", "mean"] = "last"  # which of a word's pieces stand for it
     layers: Count = 1  # how many of the last layers are mixed; 1: the last alone
+    case: bool = False  # whether it is told of capital letters, which an uncased one does not see
     frozen: bool = False
 
 
@@ -73,6 +74,7 @@ class NetworkSettings(_Settings):
     encoder: Annotated[WordsSettings | TransformerSettings, Field(discriminator="kind")]
     lstm_layers: Annotated[int, Field(ge=0, le=3)] = 3
     lstm_hidden: Count = 1000  # in each direction
+    boundary: Literal["halves", "whole"] = "halves"  # how much a boundary takes of each neighbour
     dropout: Share = 0.33
 
 
@@ -129,6 +131,7 @@ class TrainingSettings(_Settings):
     accumulate: Count = 1  # batches for one step
     rate: Rate = 2.5e-3
     encoder_rate: Rate = 5e-5  # of a pretrained transformer
+    layer_decay: Annotated[float, Field(gt=0, le=1)] = 1.0  # of that rate, from layer to layer down
     betas: tuple[float, float] = (0.9, 0.9)
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     warmup: Share = 0.1  # of all steps

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from fencepost.batching import pieces
 from fencepost.batching.pieces import (
+    CASES,
     OVERLAP,
     PieceInputs,
     Speller,
     Which,
+    case_of,
     piece_reader,
     sentinels,
     window_starts,
@@ -139,3 +141,17 @@ def test_a_batch_is_padded_to_its_longest_window_and_moves_to_a_device() -> None
     assert moved.mask.tolist() == [[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1] * 5]
     assert moved.words.tolist() == [0, 1, 2, 5, 6, 10, 11, 12, 13, 14]
     assert moved.lengths.tolist() == [1, 0, 3]
+
+
+def test_each_piece_knows_how_its_word_is_capitalised() -> None:
+    found = inputs("The catz SAT", window=7)
+    assert found.pieces.shape == found.cases.shape
+    for pieces, cases in zip(found.pieces.tolist(), found.cases.tolist(), strict=True):
+        names = word_pieces().convert_ids_to_tokens(pieces)
+        expected = {"the": 2, "cat": 1, "##z": 1, "sat": 3}
+        assert [expected.get(name, 0) for name in names] == cases
+
+
+@given(st.text())
+def test_every_word_has_a_case(word: str) -> None:
+    assert 0 <= case_of(word) < CASES

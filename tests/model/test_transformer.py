@@ -142,7 +142,7 @@ def test_only_a_frozen_transformer_stays_as_it_is(tmp_path: Path, frozen: bool) 
     read = reader(pretrained)
     encoder = TransformerEncoder(pretrained.transformer, layers=2, frozen=frozen).train()
     before = {name: value.clone() for name, value in encoder.state_dict().items()}
-    own = list(encoder.pretrained_parameters())
+    own = [weight for layer in encoder.pretrained_layers() for weight in layer]
     assert len(own) == len(list(encoder.parameters())) - 2
     assert all(weight.requires_grad is not frozen for weight in own)
     assert encoder.transformer.training is not frozen
@@ -223,3 +223,24 @@ def test_a_slow_tokenizer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(type(word_pieces()), "is_fast", False)
     with pytest.raises(ModelError, match="no fast version"):
         fetch_pretrained(folder)
+
+
+def test_capital_letters_change_nothing_until_they_have_been_learned(tmp_path: Path) -> None:
+    pretrained = made(tmp_path)
+    read = reader(pretrained)
+    plain = vectors(TransformerEncoder(pretrained.transformer), read, [["The", "CAT", "sat"]])
+    encoder = TransformerEncoder(pretrained.transformer, case=True)
+    assert torch.allclose(vectors(encoder, read, [["The", "CAT", "sat"]]), plain, atol=1e-6)
+    assert encoder.cases is not None
+    torch.nn.init.normal_(encoder.cases.weight)
+    shouted, said = (vectors(encoder, read, [["the", word]]) for word in ("CAT", "cat"))
+    assert not torch.allclose(shouted, said, atol=1e-3)
+
+
+def test_a_frozen_transformer_learns_of_capital_letters_all_the_same(tmp_path: Path) -> None:
+    pretrained = made(tmp_path)
+    encoder = TransformerEncoder(pretrained.transformer, case=True, frozen=True).train()
+    encoder(reader(pretrained)([["The", "cat"]])).square().sum().backward()
+    assert encoder.cases is not None
+    assert encoder.cases.weight.grad is not None
+    assert encoder.cases.weight.grad.abs().sum() > 0

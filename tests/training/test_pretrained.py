@@ -78,10 +78,15 @@ def test_the_transformer_alone_has_the_rate_of_the_pretrained(tmp_path: Path) ->
         encoder_rate=0.01,
         betas=(0.9, 0.9),
         weight_decay=0.0,
-        pretrained=True,
+        layer_decay=0.5,
     )
-    fresh, slow = optimizer.param_groups
-    assert (fresh["lr"], slow["lr"]) == (0.1, 0.01)
-    assert len(slow["params"]) == len(list(model.network.encoder.pretrained_parameters()))
-    both = len(fresh["params"]) + len(slow["params"])
-    assert both == len(list(model.network.parameters()))
+    fresh, *layers = optimizer.param_groups
+    assert fresh["lr"] == 0.1
+    assert [layer["lr"] for layer in layers] == [0.01, 0.005, 0.0025]  # two, and the embeddings
+    names = {id(weight): name for name, weight in model.network.named_parameters()}
+    found_names = [[names[id(weight)] for weight in layer["params"]] for layer in layers]
+    for number, part in enumerate((".1.", ".0.", "embeddings")):
+        assert found_names[number]
+        assert all(part in name for name in found_names[number])
+    all_of_them = [weight for group in optimizer.param_groups for weight in group["params"]]
+    assert len(all_of_them) == len(list(model.network.parameters()))

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 OVERLAP = 1 / 4  # of a window, at least, is in the next one, too
 MOST_KNOWN = 200_000  # words whose pieces are remembered
 
+NO_CASE, SMALL, CAPITALISED, ALL_CAPITALS, ONE_CAPITAL, MIXED = range(6)
+CASES = 6
+
 Which = Literal["last", "first", "mean"]
 Pieces = tuple[int, ...]
 
@@ -35,6 +38,7 @@ class PieceInputs:
 
     pieces: Tensor  # (windows, longest)
     mask: Tensor  # (windows, longest): which are pieces, and not padding
+    cases: Tensor  # (windows, longest): how the words are capitalised that they are pieces of
     picked: Tensor  # (picked,): index into all pieces of all windows
     words: Tensor  # (picked,): index into the batch * (n + 2) words and sentinels
     shares: Tensor  # (picked,)
@@ -45,6 +49,7 @@ class PieceInputs:
         return type(self)(
             self.pieces.to(device),
             self.mask.to(device),
+            self.cases.to(device),
             self.picked.to(device),
             self.words.to(device),
             self.shares.to(device),
@@ -98,17 +103,25 @@ def piece_inputs(
         which: of a word's pieces stand for it.
     """
     room = window - len(before) - len(after)
+    no_case = [NO_CASE] * len(before), [NO_CASE] * len(after)
     width = max(map(len, sentences), default=0) + 2
     windows: list[list[int]] = []
+    cases: list[list[int]] = []
     picked: list[tuple[int, int, int, float]] = []  # window, piece in it, word, share
     for number, sentence in enumerate(sentences):
         spelled = spell(sentence)
         pieces = [piece for word in spelled for piece in word]
+        shown = [
+            case
+            for word, own in zip(sentence, spelled, strict=True)
+            for case in (case_of(word),) * len(own)
+        ]
         starts = window_starts(len(pieces), room)
         # Between two windows, pieces belong to the one whose middle is nearer.
         cuts = [(a + b + room - 1) / 2 for a, b in pairwise(starts)]
         row, first, end = len(windows), number * width, 0
         windows += ([*before, *pieces[start : start + room], *after] for start in starts)
+        cases += ([*no_case[0], *shown[start : start + room], *no_case[1]] for start in starts)
         picked.append((row, 0, first, 1.0))
         for word, own in enumerate(spelled, first + 1):
             start, end = end, end + len(own)
@@ -126,6 +139,7 @@ def piece_inputs(
     return PieceInputs(
         ids,
         padded([1] * len(row) for row in windows),
+        padded(cases),
         torch.tensor(rows, dtype=torch.long) * ids.shape[1] + torch.tensor(places).long(),
         torch.tensor(words, dtype=torch.long),
         torch.tensor(shares),
@@ -142,6 +156,21 @@ def window_starts(pieces: int, room: int) -> list[int]:
     stride = room - int(room * OVERLAP)
     steps = -(-max(0, pieces - room) // stride)
     return [step * (pieces - room) // steps for step in range(steps + 1)] if steps else [0]
+
+
+def case_of(word: str) -> int:
+    """How a word is capitalised, which an uncased tokenizer forgets.
+
+    >>> [case_of(word) for word in ("7", "cat", "Mr.", "NATO", "I", "iPhone")]
+    [0, 1, 2, 3, 4, 5]
+    """
+    if word.islower():
+        return SMALL
+    if word.isupper():
+        return ALL_CAPITALS if sum(map(str.isupper, word)) > 1 else ONE_CAPITAL
+    if word[:1].isupper() and word[1:].islower():
+        return CAPITALISED
+    return MIXED if word.lower() != word else NO_CASE
 
 
 class Speller:

@@ -23,6 +23,20 @@ def boundary_vectors(states: Tensor) -> Tensor:
     return torch.cat((forward[:, :-1], backward[:, 1:]), dim=-1)
 
 
+def whole_boundary_vectors(states: Tensor) -> Tensor:
+    """The vectors of the n + 1 boundaries, with all that is known of the words on both sides.
+
+    The states of a transformer know both directions, so there is no half of them to choose.
+
+    Args:
+        states: (batch, n + 2, width), with a sentinel before and after the words.
+
+    Returns:
+        (batch, n + 1, 2 * width)
+    """
+    return torch.cat((states[:, :-1], states[:, 1:]), dim=-1)
+
+
 def at(vectors: Tensor, boundaries: Tensor) -> Tensor:
     """The vectors of some boundaries of each row.
 

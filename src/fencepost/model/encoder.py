@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
@@ -20,9 +18,12 @@ class Encoder(nn.Module):
 
     width: int
 
-    def pretrained_parameters(self) -> Iterator[nn.Parameter]:
-        """Those that are not learned from nothing, and so want a learning rate of their own."""
-        return iter(())
+    def pretrained_layers(self) -> list[list[nn.Parameter]]:
+        """Those that are not learned from nothing, and so want a learning rate of their own.
+
+        The layer that is nearest to the output comes first.
+        """
+        return []
 
 
 class WordEncoder(Encoder):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from fencepost.batching.inputs import Inputs
-from fencepost.model.boundaries import boundary_vectors
+from fencepost.model.boundaries import boundary_vectors, whole_boundary_vectors
 from fencepost.model.encoder import Encoder
 from fencepost.model.head import PointingHead
 from fencepost.model.layers import SharedDropout, TwoWayLSTM
@@ -23,6 +23,7 @@ class Network(nn.Module):
         heads: pointing heads, by layer.
         tags: a linear head on the words, if there is one.
         dropout: before the tags.
+        whole: whether boundaries take all of the words beside them, and not one half of each.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Network(nn.Module):
         heads: Mapping[str, PointingHead],
         tags: nn.Linear | None,
         dropout: float,
+        whole: bool = False,
     ) -> None:
         super().__init__()
         self.encoder = encoder
@@ -40,6 +42,7 @@ class Network(nn.Module):
         self.heads = nn.ModuleDict(heads)
         self.tags = tags
         self.dropout = SharedDropout(dropout)
+        self.whole = whole
 
     def states(self, inputs: Inputs) -> Tensor:
         """The vectors of words and sentinels: (batch, n + 2, width)."""
@@ -47,7 +50,7 @@ class Network(nn.Module):
 
     def boundaries(self, states: Tensor) -> Tensor:
         """The vectors of boundaries: (batch, n + 1, width)."""
-        return boundary_vectors(states)
+        return whole_boundary_vectors(states) if self.whole else boundary_vectors(states)
 
     def tag_scores(self, states: Tensor) -> Tensor:
         """How well each tag fits each word: (batch, n, tags)."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from typing import TYPE_CHECKING, Self
 
 import torch
 from torch import Tensor, nn
 
-from fencepost.batching.pieces import PieceInputs
+from fencepost.batching.pieces import CASES, PieceInputs
 from fencepost.errors import ConfigError
 from fencepost.model.encoder import Encoder
 
@@ -35,11 +35,17 @@ class TransformerEncoder(Encoder):
     Args:
         transformer: called with pieces and their mask, gives states of width `hidden_size`.
         layers: how many of its last layers are mixed; 1: the last alone.
+        case: whether it is told how words are capitalised, by a vector added to their pieces.
         frozen: whether its weights stay as they are.
     """
 
     def __init__(
-        self, transformer: PreTrainedModel, *, layers: int = 1, frozen: bool = False
+        self,
+        transformer: PreTrainedModel,
+        *,
+        layers: int = 1,
+        case: bool = False,
+        frozen: bool = False,
     ) -> None:
         super().__init__()
         depth = transformer.config.num_hidden_layers
@@ -50,13 +56,32 @@ class TransformerEncoder(Encoder):
         self.layers = layers
         self.frozen = frozen
         self.width = int(transformer.config.hidden_size)
+        self.cases: nn.Embedding | None = None
+        if case:
+            pieces = transformer.get_input_embeddings()
+            assert isinstance(pieces, nn.Embedding)
+            self.cases = nn.Embedding(CASES, pieces.embedding_dim)
+            nn.init.zeros_(self.cases.weight)  # at first it reads what it has always read
         if frozen:
             transformer.requires_grad_(False)
             transformer.eval()
 
-    def pretrained_parameters(self) -> Iterator[nn.Parameter]:
-        """Those of the transformer; the mix of layers starts from nothing."""
-        return self.transformer.parameters()
+    def pretrained_layers(self) -> list[list[nn.Parameter]]:
+        """Those of the transformer, the last layer first and embeddings at the end."""
+        depth: int = self.transformer.config.num_hidden_layers
+        layers: list[list[nn.Parameter]] = [[] for _ in range(depth + 1)]
+        for name, parameter in self.transformer.named_parameters():
+            number = re.search(r"\.(\d+)\.", name)
+            above = 0 if "embed" in name else depth
+            layer = min(int(number[1]) + 1, depth) if number else above
+            layers[depth - layer].append(parameter)
+        return layers
+
+    def _pieces(self, inputs: PieceInputs) -> dict[str, Tensor]:
+        if self.cases is None:
+            return {"input_ids": inputs.pieces}
+        vectors = self.transformer.get_input_embeddings()(inputs.pieces)
+        return {"inputs_embeds": vectors + self.cases(inputs.cases)}
 
     def train(self, mode: bool = True) -> Self:
         """Switch dropout on or off; in a frozen transformer it stays off."""
@@ -67,9 +92,10 @@ class TransformerEncoder(Encoder):
 
     def forward(self, inputs: PieceInputs) -> Tensor:
         """The vectors of words, sentinels included: (batch, n + 2, width). Padding is zero."""
-        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
+        learns = not self.frozen or self.cases is not None
+        with torch.set_grad_enabled(torch.is_grad_enabled() and learns):
             read = self.transformer(
-                input_ids=inputs.pieces,
+                **self._pieces(inputs),
                 attention_mask=inputs.mask,
                 output_hidden_states=self.mix is not None,
             )

@@ -71,7 +71,7 @@ def run_training(
         encoder_rate=training.encoder_rate,
         betas=training.betas,
         weight_decay=training.weight_decay,
-        pretrained=not isinstance(settings.network.encoder, WordsSettings),
+        layer_decay=training.layer_decay,
     )
     average = Average(training.average) if training.average else None
     recipe = recipe_of(settings)

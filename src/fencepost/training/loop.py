@@ -81,18 +81,25 @@ def optimizer_for(
     encoder_rate: float,
     betas: tuple[float, float],
     weight_decay: float,
-    pretrained: bool,
+    layer_decay: float = 1.0,
 ) -> torch.optim.Optimizer:
-    """Adam with a rate of its own for a pretrained encoder (section 3.3)."""
-    encoder = {id(p) for p in network.encoder.pretrained_parameters()} if pretrained else set()
-    trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    """Adam with a rate of its own for a pretrained encoder (section 3.3).
+
+    Args:
+        network: whose weights are trained.
+        rate: of all that starts from nothing.
+        encoder_rate: of the last layer of a pretrained encoder.
+        betas: of Adam.
+        weight_decay: of Adam.
+        layer_decay: how much lower the rate is from each layer of the encoder to the one below.
+    """
+    layers = network.encoder.pretrained_layers()
+    pretrained = {id(parameter) for layer in layers for parameter in layer}
+    fresh = [parameter for parameter in network.parameters() if id(parameter) not in pretrained]
+    rates = [rate, *(encoder_rate * layer_decay**depth for depth in range(len(layers)))]
     groups = [
-        {"params": [p for p in trained if id(p) not in encoder], "lr": rate, "full_rate": rate},
-        {
-            "params": [p for p in trained if id(p) in encoder],
-            "lr": encoder_rate,
-            "full_rate": encoder_rate,
-        },
+        {"params": [p for p in group if p.requires_grad], "lr": one, "full_rate": one}
+        for group, one in zip([fresh, *layers], rates, strict=True)
     ]
     return torch.optim.AdamW(
         [group for group in groups if group["params"]],
