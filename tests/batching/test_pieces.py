@@ -146,8 +146,8 @@ def test_a_batch_is_padded_to_its_longest_window_and_moves_to_a_device() -> None
 def test_each_piece_knows_how_its_word_is_capitalised() -> None:
     found = inputs("The catz SAT", window=7)
     assert found.pieces.shape == found.cases.shape
-    for pieces, cases in zip(found.pieces.tolist(), found.cases.tolist(), strict=True):
-        names = word_pieces().convert_ids_to_tokens(pieces)
+    for row, cases in zip(found.pieces.tolist(), found.cases.tolist(), strict=True):
+        names = word_pieces().convert_ids_to_tokens(row)
         expected = {"the": 2, "cat": 1, "##z": 1, "sat": 3}
         assert [expected.get(name, 0) for name in names] == cases
 

@@ -69,6 +69,7 @@ def test_a_run_leaves_a_model_its_figures_and_a_picture(data: Path, tmp_path: Pa
     assert [name for name in names if not name.startswith("checkpoint-")] == [
         "metrics.jsonl",
         "model",
+        "settings.json",
         "training.png",
     ]
     assert read_epochs(tmp_path / "run") == epochs

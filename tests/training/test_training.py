@@ -102,6 +102,20 @@ def test_a_damaged_checkpoint_is_passed_over(data: Path, tmp_path: Path) -> None
     assert [event.epoch for event in events if isinstance(event, Epoch)] == [3]
 
 
+def test_a_run_goes_on_only_with_the_settings_that_it_began_with(
+    data: Path, tmp_path: Path
+) -> None:
+    chosen = settings(data, {"tags": {}}, epochs=2)
+    next(run_training(chosen, tmp_path / "run"))
+    faster = chosen.training.model_copy(update={"rate": 0.5, "threads": 2})
+    other = chosen.model_copy(update={"training": faster})
+    with pytest.raises(ConfigError, match=r"training\.rate: 0\.\d+ then, 0\.5 now\n  To start"):
+        next(run_training(other, tmp_path / "run", resume=True))
+    (tmp_path / "run/settings.json").write_text("{")
+    with pytest.raises(ConfigError, match="no JSON"):
+        next(run_training(chosen, tmp_path / "run", resume=True))
+
+
 def test_a_folder_with_a_run_in_it_is_not_overwritten(data: Path, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run/notes").write_text("mine")

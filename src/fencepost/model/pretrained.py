@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,12 +62,13 @@ def fetch_pretrained(name: str) -> Pretrained:
         raise ModelError(f"{name}: there is no such folder")
     source = str(folder) if folder.is_dir() else name
     try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(
-            source, use_fast=True, trust_remote_code=False
-        )
-        model, report = AutoModel.from_pretrained(
-            source, trust_remote_code=False, output_loading_info=True
-        )
+        with _bars_for_people():
+            tokenizer: Any = AutoTokenizer.from_pretrained(
+                source, use_fast=True, trust_remote_code=False
+            )
+            model, report = AutoModel.from_pretrained(
+                source, trust_remote_code=False, output_loading_info=True
+            )
     except Exception as error:  # which ones, depends on the versions of several libraries
         where = "the folder" if folder.is_dir() else "the hub, and no folder has that name,"
         raise ModelError(f"{name}: cannot be loaded from {where}: {_brief(error)}") from error
@@ -77,6 +80,21 @@ def fetch_pretrained(name: str) -> Pretrained:
     config = json.loads(model.config.to_json_string(use_diff=False))
     config.pop("_name_or_path", None)  # a path of the machine that it was trained on
     return Pretrained(_reading_part(model), tokenizer, config)
+
+
+@contextmanager
+def _bars_for_people() -> Iterator[None]:
+    """No progress bars of other libraries, unless standard error is a terminal."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    if shown and not sys.stderr.isatty():
+        logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def restore_pretrained(config: Any, folder: Path) -> Pretrained:

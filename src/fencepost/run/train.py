@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +34,7 @@ from fencepost.training.checkpoint import load_checkpoint, save_checkpoint
 from fencepost.training.device import accelerator_for
 from fencepost.training.loop import Progress, Recipe, Step, optimizer_for, train
 
+FREE = {"training.threads", "training.device", "training.checkpoint_seconds"}  # between two stops
 PICTURE_SECONDS = 5.0  # between two pictures: epochs may be shorter than the drawing takes
 
 
@@ -49,10 +52,12 @@ def run_training(
 
     Args:
         settings: all of them.
-        out: the folder of the run: `model/`, `metrics.jsonl`, `training.png` and checkpoints.
+        out: the folder of the run: `model/`, `metrics.jsonl`, `training.png`, `settings.json` and
+            checkpoints.
         resume: whether to go on from the last checkpoint, if there is one.
     """
     check_folder(out, resume=resume)
+    check_same(settings, out)
     training = settings.training
     if training.threads:
         torch.set_num_threads(training.threads)
@@ -132,6 +137,48 @@ def check_folder(out: Path, *, resume: bool) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"{out}: no folder for a run: {error.strerror}") from error
+
+
+def check_same(settings: Settings, out: Path) -> None:
+    """Refuse to go on with other settings than the run began with; write down those of a new one.
+
+    The result would be that of neither.
+    """
+    path = out / "settings.json"
+    chosen = settings.model_dump(mode="json")
+    if not path.exists():
+        draft = path.with_name(f".{path.name}")
+        draft.write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
+        os.replace(draft, path)
+        return
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ConfigError(f"{path}: no JSON: {error}") from error
+    theirs, ours = dict(flat(before)), dict(flat(chosen))
+    lines = [
+        f"  {key}: {theirs.get(key)!r} then, {ours.get(key)!r} now"
+        for key in sorted(theirs.keys() | ours.keys())
+        if key not in FREE and theirs.get(key) != ours.get(key)
+    ]
+    if lines:
+        raise ConfigError(
+            "\n".join([f"{out}: this run was begun with other settings:", *lines])
+            + f'\n  To start anew from its model, set training.init = "{out / "model"}".'
+        )
+
+
+def flat(data: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested settings as keys with dots.
+
+    >>> list(flat({"training": {"rate": 0.1}, "seed": 1}))
+    [('training.rate', 0.1), ('seed', 1)]
+    """
+    if isinstance(data, dict):
+        for name, value in data.items():
+            yield from flat(value, f"{key}.{name}" if key else name)
+    else:
+        yield key, data
 
 
 def prepare_training(
