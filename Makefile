@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
-PLAIN := src/fencepost/errors.py,src/fencepost/structure/*,src/fencepost/transition/*,src/fencepost/tasks/*,src/fencepost/formats/*,src/fencepost/scoring/*
+PLAIN := src/fencepost/errors.py,src/fencepost/structure/*,src/fencepost/transition/*,src/fencepost/tasks/*,src/fencepost/formats/*,src/fencepost/scoring/*,src/fencepost/text/*
 
 export OMP_WAIT_POLICY := PASSIVE
 
@@ -37,6 +37,7 @@ format: .venv/.dev  ## lay the code out
 
 bench: .venv/.dev  ## how fast, as ratios within this run; needs the benchmark corpora for training
 	$(BIN)/python bench/core.py
+	$(BIN)/python bench/splitting.py
 	$(BIN)/python bench/training.py
 
 docs: .venv/.dev  ## build the documentation into site/
