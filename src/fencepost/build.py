@@ -46,9 +46,7 @@ def build_reader(
     """What turns sentences into inputs of the encoder."""
     if isinstance(settings.encoder, TransformerSettings):
         assert pretrained is not None
-        return piece_reader(
-            pretrained.tokenizer, window=pretrained.window, which=settings.encoder.pieces
-        )
+        return piece_reader(pretrained.cutter, which=settings.encoder.pieces)
     assert numbers.words is not None
     assert numbers.characters is not None
     return partial(

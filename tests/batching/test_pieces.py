@@ -16,17 +16,18 @@ from fencepost.batching.pieces import (
     Which,
     case_of,
     piece_reader,
-    sentinels,
     window_starts,
 )
 from fencepost.errors import ModelError
+from fencepost.model.pretrained import cutter_of, sentinels
 from tests.tiny import WORDS, byte_pairs, word_pieces
 
 ZERO_WIDTH = "\u200b"
+CUTTER = cutter_of(word_pieces(), window=24)
 
 
 def inputs(words: str, *, window: int = 24, which: Which = "last") -> PieceInputs:
-    read = piece_reader(word_pieces(), window=window, which=which)([words.split(" ")])
+    read = piece_reader(cutter_of(word_pieces(), window=window), which=which)([words.split(" ")])
     assert isinstance(read, PieceInputs)
     return read
 
@@ -65,11 +66,10 @@ def test_names_of_special_pieces_are_words() -> None:
 
 def test_byte_level_words_are_cut_as_within_a_text() -> None:
     tokenizer = byte_pairs()
-    assert Speller(tokenizer)(["sat"])[0] == tuple(
-        tokenizer(" sat", add_special_tokens=False).input_ids
-    )
-    assert Speller(tokenizer)(["sat"]) != Speller(tokenizer)(["satsat"])
-    assert all(Speller(tokenizer)(["", ZERO_WIDTH, "猫"]))
+    spell = Speller(cutter_of(tokenizer, window=24))
+    assert spell(["sat"])[0] == tuple(tokenizer(" sat", add_special_tokens=False).input_ids)
+    assert spell(["sat"]) != spell(["satsat"])
+    assert all(spell(["", ZERO_WIDTH, "猫", "\ud800"]))
 
 
 def test_a_tokenizer_without_special_pieces_around_a_text_lends_its_begin_and_end() -> None:
@@ -89,9 +89,9 @@ def test_a_tokenizer_with_only_an_unknown_piece_lends_that() -> None:
 
 def test_words_that_are_many_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "MOST_KNOWN", 3)
-    spell = Speller(word_pieces())
+    spell = Speller(CUTTER)
     for words in (["a", "b"], ["b", "c", "a"], ["d", "a"], ["a", "b", "c", "d", "e"]):
-        assert spell(words) == Speller(word_pieces())(words)
+        assert spell(words) == Speller(CUTTER)(words)
 
 
 @given(st.integers(0, 300), st.integers(1, 40))
@@ -109,8 +109,8 @@ def test_windows_hold_all_pieces_and_overlap(count: int, room: int) -> None:
 def test_each_piece_is_read_where_it_is_farthest_from_the_edges(
     words: list[str], window: int
 ) -> None:
-    spelled = [piece for word in Speller(word_pieces())(words) for piece in word]
-    found = piece_reader(word_pieces(), window=window, which="mean")([words])
+    spelled = [piece for word in Speller(CUTTER)(words) for piece in word]
+    found = piece_reader(cutter_of(word_pieces(), window=window), which="mean")([words])
     assert isinstance(found, PieceInputs)
     longest = found.pieces.shape[1]
     assert longest <= window
@@ -131,11 +131,11 @@ def test_each_piece_is_read_where_it_is_farthest_from_the_edges(
 
 def test_windows_without_room_are_refused() -> None:
     with pytest.raises(ModelError, match="no room"):
-        piece_reader(word_pieces(), window=2)
+        cutter_of(word_pieces(), window=2)
 
 
 def test_a_batch_is_padded_to_its_longest_window_and_moves_to_a_device() -> None:
-    found = piece_reader(word_pieces(), window=24)([["cat"], [], ["a", "b", "c"]])
+    found = piece_reader(CUTTER)([["cat"], [], ["a", "b", "c"]])
     assert isinstance(found, PieceInputs)
     moved = found.to(torch.device("cpu"))
     assert moved.mask.tolist() == [[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1] * 5]

@@ -17,7 +17,7 @@ from fencepost.batching.inputs import Reader
 from fencepost.errors import ModelError
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast
+    from tokenizers import Tokenizer
 
 OVERLAP = 1 / 4  # of a window, at least, is in the next one, too
 MOST_KNOWN = 200_000  # words whose pieces are remembered
@@ -57,26 +57,36 @@ class PieceInputs:
         )
 
 
-def piece_reader(
-    tokenizer: PreTrainedTokenizerFast, *, window: int, which: Which = "last"
-) -> Reader:
+@dataclass(frozen=True, slots=True)
+class Cutter:
+    """A tokenizer, and what else one has to know to cut words with it."""
+
+    tokenizer: Tokenizer
+    before: Pieces  # the special ones before each window; the first one is a sentinel
+    after: Pieces  # the special ones after each window; the last one is a sentinel
+    padding: int
+    nothing: int  # stands for a word without any piece
+    window: int  # how many are read at a time, special ones included
+
+    def __post_init__(self) -> None:
+        if self.window <= len(self.before) + len(self.after):
+            raise ModelError(f"a window of {self.window} pieces has no room for words")
+
+
+def piece_reader(cutter: Cutter, *, which: Which = "last") -> Reader:
     """What turns sentences into pieces of a tokenizer.
 
     Args:
-        tokenizer: of the transformer; its own special pieces are the sentinels.
-        window: how many pieces the transformer reads at a time, special ones included.
+        cutter: cuts words.
         which: of a word's pieces stand for it.
     """
-    before, after = sentinels(tokenizer)
-    if window <= len(before) + len(after):
-        raise ModelError(f"a window of {window} pieces has no room for words")
     return partial(
         piece_inputs,
-        spell=Speller(tokenizer),
-        before=before,
-        after=after,
-        padding=tokenizer.pad_token_id or 0,
-        window=window,
+        spell=Speller(cutter),
+        before=cutter.before,
+        after=cutter.after,
+        padding=cutter.padding,
+        window=cutter.window,
         which=which,
     )
 
@@ -179,9 +189,12 @@ class Speller:
     What the tokenizer drops altogether, a zero-width character say, is its unknown piece.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
-        self._tokenizer = tokenizer
-        self._nothing = (_stand_in(tokenizer, ("unk_token_id", "pad_token_id")),)
+    def __init__(self, cutter: Cutter) -> None:
+        self._tokenizer = cutter.tokenizer
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._tokenizer.encode_special_tokens = True  # the word "[SEP]" is a word
+        self._nothing = (cutter.nothing,)
         self._known: dict[str, Pieces] = {}
         # Byte-level tokenizers take the space before a word for a part of it, others do not.
         alone, spaced, both, one = self._cut(["b", " b", "a b", "a"])
@@ -201,40 +214,16 @@ class Speller:
         return [known[word] for word in words]
 
     def _cut(self, texts: list[str]) -> list[Pieces]:
-        found = self._tokenizer(
-            texts,
-            add_special_tokens=False,
-            split_special_tokens=True,  # the word "[SEP]" is a word
-            truncation=False,
-            padding=False,
-            verbose=False,
+        found = self._tokenizer.encode_batch(
+            [_sayable(text) for text in texts], add_special_tokens=False
         )
-        return [tuple(pieces) for pieces in found["input_ids"]]
+        return [tuple(one.ids) for one in found]
 
 
-def sentinels(tokenizer: PreTrainedTokenizerFast) -> tuple[Pieces, Pieces]:
-    """The special pieces that a tokenizer puts before and after a text.
-
-    On a side where it puts none, its begin or end piece stands, or else its unknown or padding
-    piece: boundaries at the edge of a sentence need a vector on both sides.
-    """
-    found = tokenizer("a", return_special_tokens_mask=True, truncation=False, padding=False)
-    pieces, special = list(found["input_ids"]), list(found["special_tokens_mask"])
-    first = special.index(0) if 0 in special else len(special) // 2
-    last = len(special) - special[::-1].index(0) if 0 in special else first
-    before = pieces[:first] or [
-        _stand_in(tokenizer, ("bos_token_id", "cls_token_id", "unk_token_id", "pad_token_id"))
-    ]
-    after = pieces[last:] or [
-        _stand_in(tokenizer, ("eos_token_id", "sep_token_id", "unk_token_id", "pad_token_id"))
-    ]
-    return tuple(before), tuple(after)
-
-
-def _stand_in(tokenizer: PreTrainedTokenizerFast, names: Sequence[str]) -> int:
-    """The first of some special pieces that a tokenizer has, or any."""
-    found = [getattr(tokenizer, name, None) for name in names]
-    for piece in (*found, *tokenizer.all_special_ids):
-        if piece is not None:
-            return int(piece)
-    raise ModelError("the tokenizer has no special pieces; at least an unknown one is needed")
+def _sayable(text: str) -> str:
+    """A text that can be written in UTF-8: half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

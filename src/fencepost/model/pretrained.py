@@ -4,39 +4,42 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tokenizers import Tokenizer
 from torch import nn
 
+from fencepost.batching.pieces import Cutter, Pieces
 from fencepost.errors import ModelError
+from fencepost.model.bert import Bert, BertSizes
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+TOKENIZER = "tokenizer.json"
 DEFAULT_WINDOW = 512  # pieces, where a transformer names no limit
 _NO_LIMIT = 1_000_000  # tokenizers without one say 10 ** 30
 
 
 @dataclass(frozen=True, slots=True)
 class Pretrained:
-    """A transformer, its tokenizer, and the settings that it can be built from again."""
+    """A transformer, what cuts words for it, and the settings that it can be built from again."""
 
-    transformer: PreTrainedModel
-    tokenizer: PreTrainedTokenizerFast
+    transformer: PreTrainedModel | Bert
+    cutter: Cutter
     config: Mapping[str, Any]
 
-    @property
-    def window(self) -> int:
-        """How many pieces it reads at a time, special ones included."""
-        named = getattr(self.transformer.config, "max_position_embeddings", None)
-        limits = [self.tokenizer.model_max_length, named, *_rows(self.transformer)]
-        return min((int(x) for x in limits if x and 0 < x < _NO_LIMIT), default=DEFAULT_WINDOW)
+
+def window_of(transformer: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> int:
+    """How many pieces a transformer reads at a time, special ones included."""
+    named = getattr(transformer.config, "max_position_embeddings", None)
+    limits = [tokenizer.model_max_length, named, *_rows(transformer)]
+    return min((int(x) for x in limits if x and 0 < x < _NO_LIMIT), default=DEFAULT_WINDOW)
 
 
 def _rows(transformer: nn.Module) -> list[int]:
@@ -79,7 +82,21 @@ def fetch_pretrained(name: str) -> Pretrained:
         raise ModelError(f"{name}: {len(lost)} of its weights are missing: {', '.join(lost[:3])}")
     config = json.loads(model.config.to_json_string(use_diff=False))
     config.pop("_name_or_path", None)  # a path of the machine that it was trained on
-    return Pretrained(_reading_part(model), tokenizer, config)
+    part = _reading_part(model)
+    return Pretrained(part, cutter_of(tokenizer, window=window_of(part, tokenizer)), config)
+
+
+def cutter_of(tokenizer: PreTrainedTokenizerFast, *, window: int) -> Cutter:
+    """What cuts words as a tokenizer of `transformers` does."""
+    before, after = sentinels(tokenizer)
+    return Cutter(
+        Tokenizer.from_str(tokenizer.backend_tokenizer.to_str()),  # a copy, to be set up our way
+        before,
+        after,
+        tokenizer.pad_token_id or 0,
+        _stand_in(tokenizer, ("unk_token_id", "pad_token_id")),
+        window,
+    )
 
 
 @contextmanager
@@ -97,46 +114,66 @@ def _bars_for_people() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def restore_pretrained(config: Any, folder: Path) -> Pretrained:
+def restore_pretrained(config: Any, pieces: Any, folder: Path) -> Pretrained:
     """The transformer of a model of ours, with random weights; nothing is fetched.
 
     Args:
         config: settings of the transformer.
-        folder: of the model; its tokenizer lies in `tokenizer`.
+        pieces: special ones, and the window.
+        folder: of the model; its tokenizer lies in `tokenizer.json`.
     """
-    from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
-
+    where = f"{folder}/config.json: transformer"
     try:
-        # Neither code nor kernels from elsewhere, whoever wrote this file.
-        known = {
-            key: value
-            for key, value in config.items()
-            if key != "auto_map" and not key.endswith("_implementation")
-        }
-        model = AutoModel.from_config(AutoConfig.for_model(**known), trust_remote_code=False)
+        sizes = BertSizes.of(config)
+        model = _built(config) if sizes is None else Bert(sizes)
     except Exception as error:
-        raise ModelError(
-            f"{folder}/config.json: transformer: cannot be built from this: {_brief(error)}"
-        ) from error
+        raise ModelError(f"{where}: cannot be built from this: {_brief(error)}") from error
+    path = folder / TOKENIZER
     try:
-        # Not the class that it was fetched with: that may make anew what its file says already.
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(
-            folder / "tokenizer", local_files_only=True
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # it has no class of its own for this
+        raise ModelError(f"{path}: cannot be read: {_brief(error)}") from error
+    try:
+        cutter = Cutter(
+            tokenizer,
+            tuple(map(int, pieces["before"])),
+            tuple(map(int, pieces["after"])),
+            int(pieces["padding"]),
+            int(pieces["nothing"]),
+            int(pieces["window"]),
         )
-    except Exception as error:
-        raise ModelError(f"{folder}/tokenizer: cannot be read: {_brief(error)}") from error
-    return Pretrained(_reading_part(model), tokenizer, dict(config))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"{folder}/config.json: pieces: not what was expected: {error!r}"
+        ) from error
+    return Pretrained(model, cutter, dict(config))
 
 
-def save_tokenizer(tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
-    """Write the files of a tokenizer into a folder, each whole or not at all."""
-    draft = folder.with_name(f".{folder.name}")
-    shutil.rmtree(draft, ignore_errors=True)
-    tokenizer.save_pretrained(draft)
-    folder.mkdir(exist_ok=True)
-    for path in draft.iterdir():
-        os.replace(path, folder / path.name)
-    draft.rmdir()
+def _built(config: Any) -> PreTrainedModel:
+    """Any transformer that `transformers` knows, with random weights."""
+    from transformers import AutoConfig, AutoModel
+
+    # Neither code nor kernels from elsewhere, whoever wrote this file.
+    known = {
+        key: value
+        for key, value in config.items()
+        if key != "auto_map" and not key.endswith("_implementation")
+    }
+    model = AutoModel.from_config(AutoConfig.for_model(**known), trust_remote_code=False)
+    return _reading_part(model)
+
+
+def plain_pieces(cutter: Cutter) -> dict[str, Any]:
+    """What a model's settings say of its pieces."""
+    names = ("before", "after", "padding", "nothing", "window")
+    return {name: getattr(cutter, name) for name in names}
+
+
+def save_tokenizer(cutter: Cutter, folder: Path) -> None:
+    """Write a tokenizer into a folder, whole or not at all."""
+    draft = folder / f".{TOKENIZER}"
+    cutter.tokenizer.save(str(draft), pretty=False)
+    os.replace(draft, folder / TOKENIZER)
 
 
 def _reading_part(model: PreTrainedModel) -> PreTrainedModel:
@@ -151,3 +188,31 @@ def _reading_part(model: PreTrainedModel) -> PreTrainedModel:
 
 def _brief(error: Exception) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
+
+
+def sentinels(tokenizer: PreTrainedTokenizerFast) -> tuple[Pieces, Pieces]:
+    """The special pieces that a tokenizer puts before and after a text.
+
+    On a side where it puts none, its begin or end piece stands, or else its unknown or padding
+    piece: boundaries at the edge of a sentence need a vector on both sides.
+    """
+    found = tokenizer("a", return_special_tokens_mask=True, truncation=False, padding=False)
+    pieces, special = list(found["input_ids"]), list(found["special_tokens_mask"])
+    first = special.index(0) if 0 in special else len(special) // 2
+    last = len(special) - special[::-1].index(0) if 0 in special else first
+    before = pieces[:first] or [
+        _stand_in(tokenizer, ("bos_token_id", "cls_token_id", "unk_token_id", "pad_token_id"))
+    ]
+    after = pieces[last:] or [
+        _stand_in(tokenizer, ("eos_token_id", "sep_token_id", "unk_token_id", "pad_token_id"))
+    ]
+    return tuple(before), tuple(after)
+
+
+def _stand_in(tokenizer: PreTrainedTokenizerFast, names: Sequence[str]) -> int:
+    """The first of some special pieces that a tokenizer has, or any."""
+    found = [getattr(tokenizer, name, None) for name in names]
+    for piece in (*found, *tokenizer.all_special_ids):
+        if piece is not None:
+            return int(piece)
+    raise ModelError("the tokenizer has no special pieces; at least an unknown one is needed")

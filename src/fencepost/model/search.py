@@ -26,6 +26,7 @@ class Found:
     labels: Tensor  # (rows, beams, steps)
     steps: Tensor  # (rows, beams): how many there are
     log_probs: Tensor  # (rows, beams); -inf where there is no further parse
+    step_log_probs: Tensor  # (rows, beams, steps): of each step, given those before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ def greedy(
     steps = 2 * width - 3 if width > 1 else 0  # 2n - 1
     made = lengths.new_zeros(2, rows, steps)
     counts, log_probs = lengths.new_zeros(rows), boundaries.new_zeros(rows)
+    each = boundaries.new_zeros(rows, steps)
     active = torch.arange(rows, device=lengths.device)
     step = _Step(head, boundaries, head.sides(boundaries), canonical)
     where = Configurations.first(lengths, width)
@@ -93,6 +95,7 @@ def greedy(
         label_score, label = step.labelling(states, where, boundary).max(-1)
         made[0, active, number], made[1, active, number] = boundary, label
         counts[active] += 1
+        each[active, number] = point_score + label_score
         log_probs[active] += point_score + label_score
         inputs = step.next_inputs(where, boundary, label)
         where = where.point(boundary, filler=label == FILLER)
@@ -108,7 +111,9 @@ def greedy(
             inputs = inputs[going]
             if len(going) == 0:
                 break
-    return Found(made[0][:, None], made[1][:, None], counts[:, None], log_probs[:, None])
+    return Found(
+        made[0][:, None], made[1][:, None], counts[:, None], log_probs[:, None], each[:, None]
+    )
 
 
 @torch.no_grad()
@@ -136,6 +141,7 @@ def beam(
     steps = 2 * width - 3 if width > 1 else 0
     made = lengths.new_zeros(2, rows, beams, steps)
     counts = lengths.new_zeros(rows, beams)
+    step_scores = boundaries.new_zeros(rows, beams, steps)
     few_boundaries, few_labels = min(beams, width), min(beams, labels)
     for number in range(steps):
         # A beam that holds no parse stays where it is, like one that holds a finished one.
@@ -150,6 +156,7 @@ def beam(
         label_scores[final] = _MINUS
         label_scores[final, :, 0] = 0.0
         total = scores.view(-1, 1, 1) + point_scores[:, :, None] + label_scores
+        before = scores.view(-1)
         scores, best = total.view(rows, -1).topk(beams)
         each = few_boundaries * few_labels
         parent = best // each + torch.arange(rows, device=device)[:, None] * beams
@@ -161,13 +168,15 @@ def beam(
         label = label.where(~was_final, torch.zeros_like(label))
         made = made.view(2, rows * beams, steps)[:, parent].view(2, rows, beams, steps)
         made[0, :, :, number], made[1, :, :, number] = boundary.view(rows, -1), label.view(rows, -1)
+        step_scores = step_scores.view(rows * beams, steps)[parent].view(rows, beams, steps)
+        step_scores[:, :, number] = scores - before[parent].view(rows, beams)
         counts = counts.view(-1)[parent].view(rows, beams) + (~was_final).view(rows, beams)
         where, state = where.rows(parent), state.rows(parent)
         inputs = step.next_inputs(where, boundary, label)
         where = where.point(boundary, filler=label == FILLER)
         if bool((where.is_final.view(rows, beams) | (scores == _MINUS)).all()):
             break
-    return Found(made[0], made[1], counts, scores)
+    return Found(made[0], made[1], counts, scores, step_scores)
 
 
 def _labels_of_each(

@@ -10,10 +10,14 @@ from torch import Tensor, nn
 
 from fencepost.batching.pieces import CASES, PieceInputs
 from fencepost.errors import ConfigError
+from fencepost.model.bert import Bert
 from fencepost.model.encoder import Encoder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
+
+
+MOST_PIECES = 32_768  # read at a time, so that a very long sentence fits in memory
 
 
 class LayerMix(nn.Module):
@@ -41,7 +45,7 @@ class TransformerEncoder(Encoder):
 
     def __init__(
         self,
-        transformer: PreTrainedModel,
+        transformer: PreTrainedModel | Bert,
         *,
         layers: int = 1,
         case: bool = False,
@@ -77,12 +81,6 @@ class TransformerEncoder(Encoder):
             layers[depth - layer].append(parameter)
         return layers
 
-    def _pieces(self, inputs: PieceInputs) -> dict[str, Tensor]:
-        if self.cases is None:
-            return {"input_ids": inputs.pieces}
-        vectors = self.transformer.get_input_embeddings()(inputs.pieces)
-        return {"inputs_embeds": vectors + self.cases(inputs.cases)}
-
     def train(self, mode: bool = True) -> Self:
         """Switch dropout on or off; in a frozen transformer it stays off."""
         super().train(mode)
@@ -92,18 +90,28 @@ class TransformerEncoder(Encoder):
 
     def forward(self, inputs: PieceInputs) -> Tensor:
         """The vectors of words, sentinels included: (batch, n + 2, width). Padding is zero."""
-        learns = not self.frozen or self.cases is not None
-        with torch.set_grad_enabled(torch.is_grad_enabled() and learns):
-            read = self.transformer(
-                **self._pieces(inputs),
-                attention_mask=inputs.mask,
-                output_hidden_states=self.mix is not None,
-            )
-        vectors: Tensor = read.last_hidden_state
-        if self.mix is not None:
-            lower = read.hidden_states[-self.layers : -1]
-            vectors = self.mix(torch.stack((*lower, vectors)))
+        few = max(1, MOST_PIECES // inputs.pieces.shape[1])
+        windows = range(0, len(inputs.pieces), few)
+        vectors = torch.cat([self._read(inputs, slice(at, at + few)) for at in windows])
         picked = vectors.flatten(0, 1)[inputs.picked] * inputs.shares[:, None]
         rows, longest = len(inputs.lengths), int(inputs.lengths.max()) + 2
         words = picked.new_zeros(rows * longest, self.width).index_add(0, inputs.words, picked)
         return words.view(rows, longest, self.width)
+
+    def _read(self, inputs: PieceInputs, windows: slice) -> Tensor:
+        """The vectors of the pieces of some windows: (windows, pieces, width)."""
+        learns = not self.frozen or self.cases is not None
+        with torch.set_grad_enabled(torch.is_grad_enabled() and learns):
+            pieces: dict[str, Tensor] = {"input_ids": inputs.pieces[windows]}
+            if self.cases is not None:
+                vectors = self.transformer.get_input_embeddings()(pieces.pop("input_ids"))
+                pieces["inputs_embeds"] = vectors + self.cases(inputs.cases[windows])
+            read = self.transformer(
+                **pieces,
+                attention_mask=inputs.mask[windows],
+                output_hidden_states=self.mix is not None,
+            )
+        if self.mix is None:
+            return read.last_hidden_state  # type: ignore[no-any-return]
+        lower = read.hidden_states[-self.layers : -1]
+        return self.mix(torch.stack((*lower, read.last_hidden_state)))  # type: ignore[no-any-return]

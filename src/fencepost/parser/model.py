@@ -3,7 +3,7 @@
     config.json          the network's settings, its transformer's, the version of this layout
     labels.json          the labels of each head, and the words and characters if it reads these
     weights.safetensors  the weights
-    tokenizer/           the tokenizer's own files, if the encoder is a transformer
+    tokenizer.json       the tokenizer, if the encoder is a transformer
     README.md            the model card
 
 Nothing in it is code, and nothing of it is ever unpickled.
@@ -26,7 +26,12 @@ from fencepost.build import Numbers, build_network, build_pretrained, build_read
 from fencepost.config import HeadsSettings, NetworkSettings, checked
 from fencepost.errors import ConfigError, ModelError
 from fencepost.model.network import Network
-from fencepost.model.pretrained import Pretrained, restore_pretrained, save_tokenizer
+from fencepost.model.pretrained import (
+    Pretrained,
+    plain_pieces,
+    restore_pretrained,
+    save_tokenizer,
+)
 
 VERSION = 1
 
@@ -70,8 +75,15 @@ def new_model(
     )
 
 
-def save_model(model: Model, folder: Path, *, card: str = "") -> None:
-    """Write a model into a folder, each file whole or not at all; the weights last."""
+def save_model(model: Model, folder: Path, *, card: str = "", half: bool = False) -> None:
+    """Write a model into a folder, each file whole or not at all; the weights last.
+
+    Args:
+        model: its network, settings, labels and tokenizer.
+        folder: it is made if it is not there.
+        card: the model card.
+        half: whether weights are rounded to 16 bits; in memory they have 32 again.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     config: dict[str, Any] = {
         "version": VERSION,
@@ -88,11 +100,15 @@ def save_model(model: Model, folder: Path, *, card: str = "") -> None:
             labels[kind] = [items.items, items.counts]
     if model.pretrained is not None:
         config["transformer"] = dict(model.pretrained.config)
-        save_tokenizer(model.pretrained.tokenizer, folder / "tokenizer")
+        config["pieces"] = plain_pieces(model.pretrained.cutter)
+        save_tokenizer(model.pretrained.cutter, folder)
     _write_json(folder / "config.json", config)
     _write_json(folder / "labels.json", labels)
     (folder / "README.md").write_text(card or "# A fencepost model\n", encoding="utf-8")
-    weights = {name: value.contiguous() for name, value in model.network.state_dict().items()}
+    weights = {
+        name: (value.half() if half and value.is_floating_point() else value).contiguous()
+        for name, value in model.network.state_dict().items()
+    }
     temporary = folder / ".weights.safetensors"
     save_file(weights, temporary)
     os.replace(temporary, folder / "weights.safetensors")
@@ -126,7 +142,7 @@ def load_model(folder: Path) -> Model:
         )
         pretrained = None
         if network.encoder.kind == "transformer":
-            pretrained = restore_pretrained(config.get("transformer"), folder)
+            pretrained = restore_pretrained(config.get("transformer"), config.get("pieces"), folder)
         model = new_model(network, heads, numbers, pretrained)
     except ConfigError as error:
         raise ModelError(str(error)) from error

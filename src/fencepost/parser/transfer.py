@@ -46,7 +46,7 @@ def _check_encoders(old: Model, new: Model) -> None:
     if kinds[0] != kinds[1]:
         raise ModelError(f"training.init: its encoder is {kinds[0]!r}, and here it is {kinds[1]!r}")
     if old.pretrained is not None and new.pretrained is not None:
-        pieces = [model.tokenizer.get_vocab() for model in (old.pretrained, new.pretrained)]
+        pieces = [model.cutter.tokenizer.get_vocab() for model in (old.pretrained, new.pretrained)]
         if pieces[0] != pieces[1]:
             raise ModelError("training.init: its tokenizer has other pieces than the one here")
 
