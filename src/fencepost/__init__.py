@@ -13,28 +13,37 @@
 from typing import TYPE_CHECKING, Any
 
 from fencepost.errors import CrossingSpansError, DataError, FencepostError
-from fencepost.structure import Parse, Sentence, Span, Tree
+from fencepost.structure import Document, Entity, Parse, Sentence, Span, Tree
 
 if TYPE_CHECKING:
     from fencepost.formats import read, write
+    from fencepost.parser.parser import Parser, load
 
 __all__ = [
     "CrossingSpansError",
     "DataError",
+    "Document",
+    "Entity",
     "FencepostError",
     "Parse",
+    "Parser",
     "Sentence",
     "Span",
     "Tree",
+    "load",
     "read",
     "write",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    # Readers are loaded when they are first asked for, so that importing fencepost stays quick.
+    # Loaded when they are first asked for, so that importing fencepost stays quick.
     if name in ("read", "write"):
         from fencepost import formats
 
         return getattr(formats, name)
+    if name in ("Parser", "load"):
+        from fencepost.parser import parser
+
+        return getattr(parser, name)
     raise AttributeError(f"module 'fencepost' has no attribute {name!r}")

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from fencepost.cli import files, look, score, train
+from fencepost.cli import files, look, parse, score, train
 
-HELP = """Constituency trees and nested entities: read, check, convert, trace and score them.
+HELP = """Constituency trees and nested entities: find, train, score, convert and check them.
 
 Examples:
+  fencepost parse "The cat sat on the mat."
   fencepost inspect train.ptb dev.ptb
   fencepost convert train.mrg train.jsonl --drop-traces --drop-functions
   fencepost trace dev.ptb --limit 1
@@ -53,6 +54,7 @@ def options(
 
 
 for command in (
+    parse.parse,
     files.convert,
     files.merge,
     files.prepare,

@@ -51,6 +51,11 @@ EntityColumns = Annotated[
     str | None, typer.Option(help="CoNLL: the columns of the entities, as in 2,3.")
 ]
 SpanGroup = Annotated[str, typer.Option(help="spaCy: the name of the span group.")]
+ModelName = Annotated[
+    str, typer.Option("--model", "-m", help="A model that ships with fencepost, or a folder.")
+]
+Beams = Annotated[int, typer.Option(min=1, help="Width of the beam; 1 is greedy.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads of the processor.")]
 Task = Annotated[
     Literal["tree", "entities"] | None,
     typer.Option(help="Which layer; without it, those that are there."),

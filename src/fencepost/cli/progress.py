@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
+    from fencepost.run.parse import Texts
     from fencepost.run.watching import Watch, Watched
     from fencepost.training.loop import Step
 
@@ -73,6 +74,34 @@ def counting(what: str, total: int, *, quiet: bool) -> Iterator[Callable[[int], 
     with _bar() as progress:
         task = progress.add_task(what, total=total)
         yield lambda words: progress.advance(task, words)
+
+
+class _ParsingBar:
+    """How much of some texts is parsed: reading runs ahead, so words tell, not bytes alone."""
+
+    def __init__(self, texts: Texts, progress: Progress) -> None:
+        self.texts, self.progress = texts, progress
+        self.done = 0
+        self.task = progress.add_task("parsing", total=texts.bytes_total or None)
+
+    def __call__(self, words: int) -> None:
+        self.done += words
+        share = self.done / max(1, self.texts.words_read)
+        self.progress.update(
+            self.task,
+            completed=self.texts.bytes_read * share,
+            description=f"{self.texts.place[0]} {self.done:,} words",
+        )
+
+
+@contextmanager
+def parsing(texts: Texts, *, quiet: bool) -> Iterator[Callable[[int], None] | None]:
+    """A function to be told how many words of some texts are parsed; None if nobody looks."""
+    if _unseen(quiet) or not texts.bytes_total:
+        yield None
+        return
+    with _bar() as progress:
+        yield _ParsingBar(texts, progress)
 
 
 class TrainingBar:

@@ -1,7 +1,9 @@
-"""Scores as text: what `score`, `evaluate` and `train` print."""
+"""Parses and scores as text: what `parse`, `score`, `evaluate` and `train` print."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import exp
 from typing import TYPE_CHECKING
 
 from fencepost.cli.tables import table
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from fencepost.run.score import EntityReport, TreeReport
     from fencepost.run.seeds import Summary
     from fencepost.scoring.entities import Match
+    from fencepost.structure import Parse, Sentence, Span
 
 
 def told_trees(report: TreeReport) -> str:
@@ -95,3 +98,40 @@ def told_summary(summary: Summary) -> str:
     for name, head in summary.heads.items():
         rows.append([name, *(f"{x:.2f}" for x in (head.mean, head.spread, *head.figures))])
     return table(rows)
+
+
+def told_parse(parse: Parse) -> str:
+    """A parse for people: the tree, then the entities, each under the one that holds it."""
+    parts = []
+    if parse.tree is not None:
+        parts.append(parse.tree.pretty())
+    elif parse.tags is not None:
+        parts.append(" ".join(map("/".join, zip(parse.words, parse.tags, strict=True))))
+    else:
+        parts.append(parse.sentence.text_between(0, len(parse.words)))
+    if parse.entities:
+        parts.append(_told_mentions(parse.entities, parse.sentence))
+    elif parse.entities is not None:
+        parts.append("no entities")
+    if parse.log_probs:
+        told = [f"{name} {exp(value):.3f}" for name, value in parse.log_probs.items()]
+        parts.append(f"probability: {', '.join(told)}")
+    return "\n".join(parts)
+
+
+def _told_mentions(entities: Sequence[Span], sentence: Sentence) -> str:
+    rows = []
+    holders: list[Span] = []
+    for span in entities:
+        while holders and holders[-1].end <= span.start:
+            holders.pop()
+        text = " ".join(sentence.text_between(span.start, span.end).split())
+        probability = getattr(span, "probability", None)
+        told = "" if probability is None else f"{probability:.3f}"
+        rows.append(("  " * len(holders) + text, span.label or "", told))
+        holders.append(span)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        f"  {text.ljust(widths[0])}  {label.ljust(widths[1])}  {told}".rstrip()
+        for text, label, told in rows
+    )

@@ -63,13 +63,16 @@ def train(
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a model.")],
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="A model that ships with fencepost, or a folder."),
+    ],
     source: Annotated[str, typer.Argument(metavar="FILE", help="Gold sentences.")],
     task: Annotated[
         Literal["tree", "entities", "tags"] | None,
         typer.Option(help="Which layer; without it, those that model and file have."),
     ] = None,
-    beams: Annotated[int, typer.Option(min=1, help="Width of the beam; 1 is greedy.")] = 1,
+    beams: opt.Beams = 1,
     unmasked: Annotated[
         bool, typer.Option("--unmasked", help="Search without the canonical rules.")
     ] = False,
@@ -89,11 +92,12 @@ def evaluate(
     count. The model's own tags are scored beside them.
 
     Examples:
-      fencepost evaluate runs/gum-trees/model dev.ptb
+      fencepost evaluate en-small dev.ptb
       fencepost evaluate runs/gum-trees/model dev.ptb --beams 8 --json
     """
     from fencepost.formats import Reading, ReadSettings
     from fencepost.parser.model import load_model
+    from fencepost.parser.shipped import find_model
     from fencepost.run.evaluate import evaluate as run
 
     settings = ReadSettings(
@@ -104,7 +108,7 @@ def evaluate(
         drop_functions=not keep_functions,
         drop_features=True,
     )
-    loaded = load_model(model)
+    loaded = load_model(find_model(model))
     gold = list(watcher(quiet)(Reading(source, format=from_, settings=settings)))
     words = sum(len(parse.words) for parse in gold)
     with counting("parsing", words, quiet=quiet) as done:

@@ -23,6 +23,7 @@ from fencepost.errors import ConfigError, TrainingError
 from fencepost.formats import Reading, ReadSettings
 from fencepost.model.encoder import WordEncoder
 from fencepost.parser.model import Model, load_model, new_model, save_model
+from fencepost.parser.shipped import find_model
 from fencepost.parser.transfer import transferred
 from fencepost.run.evaluate import evaluate, main_figure
 from fencepost.run.metrics import Epoch, add_epoch
@@ -67,7 +68,7 @@ def run_training(
     dev = [parse for _, parse in _read(settings.data.dev, settings.data, is_gold=True)]
     model, examples = prepare_training(settings, train_parses)
     if training.init is not None:
-        model, notes = transferred(load_model(Path(training.init)), model)
+        model, notes = transferred(load_model(find_model(training.init)), model)
         yield from (Note(f"{training.init}: {note}") for note in notes)
     network = model.network.to(accelerator.device)
     optimizer = optimizer_for(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from fencepost.errors import CrossingSpansError, DataError
+from fencepost.structure.found import over
 from fencepost.structure.sentence import Sentence
 from fencepost.structure.span import Span, first_crossing, in_order
 from fencepost.structure.tree import Tree
@@ -25,6 +28,8 @@ class Parse:
     tree: Tree | None = None
     entities: tuple[Span, ...] | None = None  # sorted: from left to right, holders first
     dropped: tuple[Span, ...] = ()  # crossing entities left out on reading; they count as gold
+    # How likely each layer is, if a parser found it; two parses are equal whatever it says.
+    log_probs: Mapping[str, float] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         tree = self.tree
@@ -59,6 +64,34 @@ class Parse:
     def tags(self) -> tuple[str, ...] | None:
         """The part-of-speech tags of the words, if there are any."""
         return self.sentence.tags
+
+    @property
+    def log_prob(self) -> float | None:
+        """The log-probability of all layers that a parser found; None if none did."""
+        return None if self.log_probs is None else sum(self.log_probs.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: what `json.dumps` takes and `from_dict` gives back."""
+        from fencepost.structure.plain import VERSION, plain_parse
+
+        return {"version": VERSION, **plain_parse(self)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Parse:
+        """The parse that plain data stands for."""
+        from fencepost.structure.plain import checked_version, parse_from_plain
+
+        checked_version(data)
+        try:
+            return parse_from_plain(data)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(f"not the plain data of a parse: {error!r}") from error
+
+    def over(self, sentence: Sentence) -> Parse:
+        """The same parse over a sentence with the same words."""
+        tree = None if self.tree is None else Tree(sentence, over(self.tree.spans, sentence))
+        entities = None if self.entities is None else over(self.entities, sentence)
+        return replace(self, sentence=sentence, tree=tree, entities=entities)
 
     @property
     def id(self) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fencepost.errors import DataError
 
@@ -53,6 +53,28 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def characters(self, start: int, end: int) -> tuple[int, int] | None:
+        """Where the words between two boundaries stand in the text; None without offsets."""
+        if self.offsets is None or start >= end:
+            return None
+        return self.offsets[start][0], self.offsets[end - 1][1]
+
+    def text_between(self, start: int, end: int) -> str:
+        """The text between two boundaries; without offsets, the words with blanks between."""
+        place = self.characters(start, end)
+        if place is None or self.text is None:
+            return " ".join(self.words[start:end])
+        return self.text[slice(*place)]
+
+    def alone(self) -> Sentence:
+        """The same sentence with only its own part of the text."""
+        place = self.characters(0, len(self.words))
+        if place is None or self.text is None or self.offsets is None:
+            return self
+        first, last = place
+        offsets = tuple((start - first, end - first) for start, end in self.offsets)
+        return replace(self, text=self.text[first:last], offsets=offsets)
 
     @property
     def whitespace(self) -> tuple[str, ...] | None:

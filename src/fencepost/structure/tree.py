@@ -95,6 +95,23 @@ class Tree:
         return self.sentence.words[self.start : self.end]
 
     @property
+    def text(self) -> str:
+        """What stands in the text; without offsets, the words with blanks between."""
+        return self.sentence.text_between(self.start, self.end)
+
+    @property
+    def start_char(self) -> int | None:
+        """Where its words begin in the text; None without offsets."""
+        place = self.sentence.characters(self.start, self.end)
+        return None if place is None else place[0]
+
+    @property
+    def end_char(self) -> int | None:
+        """Where its words end in the text; None without offsets."""
+        place = self.sentence.characters(self.start, self.end)
+        return None if place is None else place[1]
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The tags of the words below this node, `XX` where the sentence has none."""
         if self.sentence.tags is None:

@@ -1,0 +1,259 @@
+"""Parsing what people bring: a text, files of text or of words, whole folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from fencepost.errors import DataError
+from fencepost.formats import Reading, ReadSettings
+from fencepost.formats.files import STANDARD, Source
+from fencepost.formats.jsonl import parse_of
+from fencepost.formats.registry import FORMATS
+from fencepost.structure import Parse, Sentence
+from fencepost.text import split_text, split_words
+
+if TYPE_CHECKING:
+    from fencepost.parser.parser import Parser
+    from fencepost.parser.predict import Done
+
+Kind = Literal["text", "lines", "words"]
+KINDS = ("text", "lines", "words")  # how files without annotation are read
+
+_TEXT_SUFFIXES = (".txt", ".text", ".md")
+_PATH_LIKE = re.compile(r"\S*[/\\]\S*|[^\s.]\S*\.[A-Za-z][A-Za-z0-9]{1,5}")
+_MOST = 100_000  # characters of a paragraph that are read before it is cut at the end of a line
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A piece of the input, as sentences, and where it came from."""
+
+    sentences: tuple[Sentence, ...]
+    path: str
+    line: int
+
+
+class Texts:
+    """What is to be parsed, piece by piece, so that files may be larger than memory.
+
+    Args:
+        inputs: texts, files, folders, or `-` for standard input.
+        kind: how files without annotation are read: `text` is split into sentences and words;
+            `lines` are sentences, split into words; `words` are lines of words between blanks.
+        format: of annotated files, of which the words are taken; None: what the suffix tells.
+        encoding: of the files.
+        is_text: whether the inputs are text, even if there are files with such names.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[str],
+        *,
+        kind: Kind = "text",
+        format: str | None = None,
+        encoding: str = "utf-8",
+        is_text: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.format = format
+        self.encoding = encoding
+        self.words_read = 0
+        self.place = ("", 0)
+        self._sources: list[str | Source | Reading] = []
+        self._before = 0
+        self._current: Source | Reading | None = None
+        self.bytes_total = 0
+        for given in inputs:
+            if is_text or not _names_a_file(given):
+                self._sources.append(given)
+            else:
+                self._sources += map(self._source, _files(given))
+        self.bytes_total = sum(
+            source.bytes_total if isinstance(source, Reading) else os.path.getsize(source.path)
+            for source in self._sources
+            if not isinstance(source, str) and self._path_of(source) != STANDARD
+        )
+
+    @property
+    def bytes_read(self) -> int:
+        """How far the files have been read."""
+        return self._before + (self._current.bytes_read if self._current else 0)
+
+    def __iter__(self) -> Iterator[Item]:
+        for source in self._sources:
+            for item in self._read(source):
+                self.words_read += sum(map(len, item.sentences))
+                self.place = (item.path, item.line)
+                yield item
+            if not isinstance(source, str):
+                self._before += source.bytes_read
+                self._current = None
+
+    def _source(self, path: str) -> Source | Reading:
+        suffix = Path(path.removesuffix(".gz")).suffix
+        is_json = self.format == "jsonl" if self.format else suffix in FORMATS["jsonl"].suffixes
+        known = any(suffix in format.suffixes for format in FORMATS.values())
+        if is_json or (self.format is None and (self.kind != "text" or not known)):
+            return Source(path, encoding=self.encoding)
+        return Reading(path, format=self.format, settings=ReadSettings(encoding=self.encoding))
+
+    def _path_of(self, source: Source | Reading) -> str:
+        return source.place[0] if isinstance(source, Reading) else str(source.path)
+
+    def _read(self, source: str | Source | Reading) -> Iterator[Item]:
+        if isinstance(source, str):
+            for number, text in enumerate([source] if self.kind == "text" else source.split("\n")):
+                yield Item(self._sentences(text), "", number + 1)
+            return
+        self._current = source
+        if isinstance(source, Reading):
+            for parse in source:
+                yield Item((parse.sentence,), *source.place)
+            return
+        suffix = Path(source.name.removesuffix(".gz")).suffix
+        if self.format == "jsonl" or (
+            self.format is None and suffix in FORMATS["jsonl"].suffixes and self.kind == "text"
+        ):
+            pieces = self._objects(source)
+        elif self.kind == "text":
+            pieces = self._paragraphs(source)
+        else:
+            pieces = ((source.line, self._sentences(line)) for line in source.lines())
+        for line, sentences in pieces:
+            yield Item(sentences, source.name, line)
+
+    def _sentences(self, text: str) -> tuple[Sentence, ...]:
+        if self.kind == "text":
+            return split_text(text)
+        if self.kind == "words":
+            found = (Sentence(tuple(text.split())),)
+        else:
+            offsets = tuple(split_words(text))
+            found = (Sentence(tuple(text[a:b] for a, b in offsets), None, text, offsets),)
+        return found if found[0].words else ()
+
+    def _paragraphs(self, source: Source) -> Iterator[tuple[int, tuple[Sentence, ...]]]:
+        """Text as far as the next blank line, which always ends a sentence."""
+        waiting: list[str] = []
+        size = 0
+        first = 1
+        for line in source.lines():
+            waiting.append(line)
+            size += len(line)
+            if not line.strip() or size > _MOST:
+                yield first, split_text("\n".join(waiting))
+                waiting, size, first = [], 0, source.line + 1
+        yield first, split_text("\n".join(waiting))
+
+    def _objects(self, source: Source) -> Iterator[tuple[int, tuple[Sentence, ...]]]:
+        """JSON lines: words stay as they are, and text without words is split."""
+        for line in source.lines():
+            if not line.strip():
+                continue
+            try:
+                data = json.loads(line)
+                if isinstance(data, dict) and isinstance(data.get("text"), str):
+                    told = [data.get(key) for key in ("words", "tokens", "offsets", "tree")]
+                    if not any(value is not None for value in told):
+                        yield source.line, _named(split_text(data["text"]), data.get("id"))
+                        continue
+                yield source.line, (parse_of(data, ReadSettings()).sentence,)
+            except DataError as error:
+                raise error.at(source.name, source.line) from None
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"no JSON: {error}", path=source.name, line=source.line) from error
+
+
+def _named(sentences: tuple[Sentence, ...], id: object) -> tuple[Sentence, ...]:
+    """Sentences with the name of their text; several are numbered."""
+    if not isinstance(id, str):
+        return sentences
+    if len(sentences) == 1:
+        return (replace(sentences[0], id=id),)
+    return tuple(replace(one, id=f"{id}-{k}") for k, one in enumerate(sentences, 1))
+
+
+def _names_a_file(given: str) -> bool:
+    """Whether an input is a file or folder; what only looks like one is an error."""
+    if given == STANDARD:
+        return True
+    try:
+        if os.path.exists(given):
+            return True
+    except ValueError:  # a NUL cannot be in a path
+        return False
+    if _PATH_LIKE.fullmatch(given):
+        raise DataError("there is no such file; pass --text if this is a text", path=given)
+    return False
+
+
+def _files(given: str) -> list[str]:
+    folder = Path(given)
+    if given == STANDARD or not folder.is_dir():
+        return [given]
+    suffixes = {suffix for format in FORMATS.values() for suffix in format.suffixes}
+    suffixes.update(_TEXT_SUFFIXES)
+    found = sorted(
+        str(path)
+        for path in folder.rglob("*")
+        if path.is_file() and Path(path.name.removesuffix(".gz")).suffix in suffixes
+    )
+    if not found:
+        raise DataError("no file of text in this folder (.txt, .md, .jsonl …)", path=given)
+    return found
+
+
+@dataclass(slots=True)
+class Unparsed:
+    """What could not be parsed, and why."""
+
+    path: str
+    line: int
+    status: str
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.path, self.line) if part)
+        return f"{place or 'the text'}: {self.status}"
+
+
+def parse_texts(
+    parser: Parser,
+    texts: Texts,
+    *,
+    tasks: Collection[str] | None = None,
+    beams: int = 1,
+    done: Done | None = None,
+) -> Iterator[Parse | Unparsed]:
+    """The parses of all sentences, in order; each has only its own part of the text.
+
+    Args:
+        parser: which finds them.
+        texts: what is to be parsed.
+        tasks: which layers; None: all.
+        beams: 1 is greedy search.
+        done: is told how many words were parsed, batch by batch.
+    """
+    tasks = parser.tasks if tasks is None else tasks
+    seen: deque[Item] = deque()
+
+    def sentences() -> Iterator[tuple[Sentence, ...]]:
+        for item in texts:
+            seen.append(item)
+            # Tags of a file are those of its annotators; the model is asked for its own.
+            yield tuple(
+                replace(one, tags=None) if "tags" in tasks else one for one in item.sentences
+            )
+
+    for document in parser.parse_many(sentences(), tasks=tasks, beams=beams, done=done):
+        item = seen.popleft()
+        if not document.is_ok:
+            yield Unparsed(item.path, item.line, document.status)
+        for parse in document.sentences:
+            yield parse.over(parse.sentence.alone())

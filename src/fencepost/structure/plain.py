@@ -1,0 +1,83 @@
+"""Parses as plain data, with a version: what `to_dict` gives and `from_dict` takes.
+
+    {"version": 1, "words": ["Ann", "sleeps"], "tags": ["NNP", "VBZ"],
+     "text": "Ann sleeps", "offsets": [[0, 3], [4, 10]],
+     "tree": [[0, 2, "S", 0.97], [0, 1, "NP", 0.99], [1, 2, "VP", 0.98]],
+     "entities": [[0, 1, "person", 0.95]], "log_probs": {"tree": -0.06, "entities": -0.05}}
+
+Spans are start, end, label and, if it is known, the probability of the step that made them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from fencepost.errors import DataError
+from fencepost.structure.found import Entity, FoundSpan
+from fencepost.structure.parse import Parse
+from fencepost.structure.sentence import Sentence
+from fencepost.structure.span import Span
+from fencepost.structure.tree import Tree
+
+VERSION = 1
+
+Kind = TypeVar("Kind", bound=FoundSpan)
+
+
+def plain_parse(parse: Parse) -> dict[str, Any]:
+    """A parse as plain data; what it does not have is left out."""
+    sentence = parse.sentence
+    found: dict[str, Any] = {
+        "id": sentence.id,
+        "words": list(sentence.words),
+        "tags": None if sentence.tags is None else list(sentence.tags),
+        "text": sentence.text,
+        "offsets": None if sentence.offsets is None else [list(pair) for pair in sentence.offsets],
+        "tree": None if parse.tree is None else _rows(parse.tree.spans),
+        "entities": None if parse.entities is None else _rows(parse.entities),
+        "dropped": _rows(parse.dropped) or None,
+        "log_probs": None if parse.log_probs is None else dict(parse.log_probs),
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def parse_from_plain(data: dict[str, Any]) -> Parse:
+    """The parse that plain data stands for."""
+    offsets = data.get("offsets")
+    sentence = Sentence(
+        tuple(data["words"]),
+        None if data.get("tags") is None else tuple(data["tags"]),
+        data.get("text"),
+        None if offsets is None else tuple((start, end) for start, end in offsets),
+        data.get("id"),
+    )
+    tree, entities = data.get("tree"), data.get("entities")
+    return Parse(
+        sentence,
+        None if tree is None else Tree(sentence, _spans(tree, FoundSpan, sentence)),
+        None if entities is None else _spans(entities, Entity, sentence),
+        _spans(data.get("dropped") or (), Entity, sentence),
+        data.get("log_probs"),
+    )
+
+
+def checked_version(data: Any) -> None:
+    """Refuse data of another version, or none of ours."""
+    found = data.get("version") if isinstance(data, dict) else None
+    if found != VERSION:
+        raise DataError(f"plain data of version {VERSION} was expected, not of version {found!r}")
+
+
+def _rows(spans: Iterable[Span]) -> list[list[Any]]:
+    rows: list[list[Any]] = []
+    for span in spans:
+        probability = getattr(span, "probability", None)
+        rows.append([*span] if probability is None else [*span, probability])
+    return rows
+
+
+def _spans(rows: Iterable[Any], kind: type[Kind], sentence: Sentence) -> tuple[Kind, ...]:
+    return tuple(
+        kind(start, end, label, sentence, *probability) for start, end, label, *probability in rows
+    )
