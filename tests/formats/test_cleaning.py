@@ -1,8 +1,11 @@
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 
 from fencepost.errors import DataError
-from fencepost.formats import ReadSettings
+from fencepost.formats import ReadSettings, read
 from fencepost.formats.cleaning import (
     clean,
     drop_features,
@@ -75,3 +78,24 @@ def test_cleaning_twice_changes_nothing_more(tree: Tree) -> None:
 @given(trees())
 def test_without_settings_nothing_changes(tree: Tree) -> None:
     assert clean(tree, ReadSettings()) is tree
+
+
+def test_a_tree_with_entities_is_cleaned_like_one_without(tmp_path: Path) -> None:
+    line = {
+        "words": ["Ann", "wants", "*", "to", "go"],
+        "tree": "(S (NP-SBJ-1 (NNP Ann)) (VP (VBZ wants) (S (NP-SBJ (-NONE- *)) (VP (TO to) "
+        "(VP (VB go))))))",
+        "entities": [[0, 1, "person"], [2, 3, "person"], [3, 5, "event"]],
+        "text": "Ann wants *to go",
+        "offsets": [[0, 3], [4, 9], [10, 11], [11, 13], [14, 16]],
+    }
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(line) + '\n{"words": ["Go"], "entities": []}\n')
+    found, bare = read(path, drop_traces=True, drop_functions=True)
+    assert str(found.tree) == "(S (NP (NNP Ann)) (VP (VBZ wants) (S (VP (TO to) (VP (VB go))))))"
+    assert found.entities == (Span(0, 1, "person"), Span(2, 4, "event"))
+    assert found.sentence.offsets == ((0, 3), (4, 9), (11, 13), (14, 16))
+    assert bare.tree is None
+    kept, _ = read(path, drop_functions=True, drop_features=True)
+    assert len(kept.words) == 5
+    assert kept.sentence.text == "Ann wants *to go"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from fencepost.errors import DataError
 from fencepost.formats.settings import ReadSettings
-from fencepost.structure import Sentence, Tree
+from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.structure.span import spans_of
 
 TRACE = "-NONE-"
@@ -27,26 +30,49 @@ def clean(tree: Tree, settings: ReadSettings) -> Tree:
     return tree
 
 
+def clean_parse(parse: Parse, settings: ReadSettings) -> Parse:
+    """A parse whose tree is without what the settings say to drop; entities stay on their words."""
+    if parse.tree is None:
+        return parse
+    tree = clean(parse.tree, settings)
+    entities, dropped = parse.entities, parse.dropped
+    if len(tree.sentence) < len(parse.sentence):  # traces are gone
+        kept = [index for index, tag in enumerate(parse.tree.tags) if tag != TRACE]
+        entities = None if entities is None else _moved(entities, kept)
+        dropped = _moved(dropped, kept)
+    return replace(parse, sentence=tree.sentence, tree=tree, entities=entities, dropped=dropped)
+
+
 def drop_traces(tree: Tree) -> Tree:
     """A tree without traces (`-NONE-`) and without the nodes that this leaves empty."""
     if TRACE not in tree.tags:
         return tree
-    keep = [tag != TRACE for tag in tree.tags]
-    if not any(keep):
+    kept = [index for index, tag in enumerate(tree.tags) if tag != TRACE]
+    if not kept:
         raise DataError("nothing is left of this tree without its traces", kind="empty")
-    before = [0]  # how many kept words stand before each boundary
-    for kept in keep:
-        before.append(before[-1] + kept)
-    return Tree(
-        Sentence(
-            tuple(word for word, kept in zip(tree.words, keep, strict=True) if kept),
-            tuple(tag for tag, kept in zip(tree.tags, keep, strict=True) if kept),
-        ),
-        spans_of(
-            (before[start], before[end], label)
-            for start, end, label in tree.spans
-            if before[start] < before[end]
-        ),
+    return Tree(_words_of(tree.sentence, kept), _moved(tree.spans, kept))
+
+
+def _words_of(sentence: Sentence, kept: Sequence[int]) -> Sentence:
+    """A sentence with some of its words."""
+    tags, offsets = sentence.tags, sentence.offsets
+    return replace(
+        sentence,
+        words=tuple(sentence.words[index] for index in kept),
+        tags=None if tags is None else tuple(tags[index] for index in kept),
+        offsets=None if offsets is None else tuple(offsets[index] for index in kept),
+    )
+
+
+def _moved(spans: Iterable[Span], kept: Sequence[int]) -> tuple[Span, ...]:
+    """Spans over the words that are kept; those without any are gone."""
+    return spans_of(
+        (start, end, label)
+        for start, end, label in (
+            (bisect_left(kept, span.start), bisect_left(kept, span.end), span.label)
+            for span in spans
+        )
+        if start < end
     )
 
 
@@ -73,7 +99,7 @@ def drop_features(tree: Tree) -> Tree:
     sentence = tree.sentence
     tags = None if sentence.tags is None else tuple(map(_without_features, sentence.tags))
     return Tree(
-        Sentence(sentence.words, tags),
+        replace(sentence, tags=tags),
         spans_of((start, end, _without_features(label or "")) for start, end, label in tree.spans),
     )
 

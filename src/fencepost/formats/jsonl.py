@@ -17,6 +17,7 @@ from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats.attempt import Attempt, parse_with_entities
+from fencepost.formats.cleaning import clean_parse
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Span, Tree
@@ -38,7 +39,7 @@ def _read_line(line: str, settings: ReadSettings) -> Iterator[Parse]:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise DataError(f"no JSON: {error}") from error
-    yield parse_of(data, settings)
+    yield clean_parse(parse_of(data, settings), settings)
 
 
 def parse_of(data: Any, settings: ReadSettings) -> Parse:
