@@ -65,3 +65,19 @@ def test_what_is_wrong_is_named_key_by_key(tmp_path: Path, text: str, message: s
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"none\.toml: cannot be read"):
         read_settings(tmp_path / "none.toml")
+
+
+def test_single_settings_can_be_changed(tmp_path: Path) -> None:
+    path = written(tmp_path, SMALL)
+    changes = ["training.epochs=3", "network.encoder.kind=words", "heads.tags.weight = 0.5"]
+    settings = read_settings(path, changes=changes)
+    assert settings.training.epochs == 3
+    assert settings.heads.names == ("tree", "tags")
+    for change, message in (
+        ("training.epochs", "a setting is expected, as in"),
+        ("=3", "a setting is expected, as in"),
+        ("data.train.path=x", "train is no table"),
+        ("training.epoch=3", "Extra inputs"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            read_settings(path, changes=[change])

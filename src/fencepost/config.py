@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -28,6 +29,7 @@ class Corpus(_Settings):
     """Files to train on, and how much they count."""
 
     path: str
+    also: str | None = None  # a file with other layers of the same sentences
     weight: Rate = 1.0  # of each sentence's loss
     layers: tuple[Literal["tree", "entities", "tags"], ...] | None = None  # None: all it has
 
@@ -156,8 +158,13 @@ class Settings(_Settings):
     training: TrainingSettings = TrainingSettings()
 
 
-def read_settings(path: str | os.PathLike[str]) -> Settings:
-    """The settings in a TOML file; what is wrong with it is named key by key."""
+def read_settings(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) -> Settings:
+    """The settings in a TOML file; what is wrong with it is named key by key.
+
+    Args:
+        path: the file.
+        changes: settings that differ from it, as in `training.epochs=3`.
+    """
     try:
         with open(path, "rb") as file:
             data = tomllib.load(file)
@@ -165,7 +172,25 @@ def read_settings(path: str | os.PathLike[str]) -> Settings:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: no TOML: {error}") from error
+    for change in changes:
+        _change(data, change)
     return checked(Settings, data, where=str(path))
+
+
+def _change(data: dict[str, Any], change: str) -> None:
+    key, equals, text = change.partition("=")
+    *tables, name = key.strip().split(".")
+    if not equals or not name:
+        raise ConfigError(f"{change!r}: a setting is expected, as in training.epochs=3")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text  # a name without quotation marks
+    for table in tables:
+        data = data.setdefault(table, {})
+        if not isinstance(data, dict):
+            raise ConfigError(f"{change!r}: {table} is no table of settings")
+    data[name] = value
 
 
 def checked(kind: type[Model], data: Any, *, where: str) -> Model:

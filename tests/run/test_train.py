@@ -1,5 +1,6 @@
 """Runs of training: where they start from, what they leave, and that they survive a kill."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -11,11 +12,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from fencepost.config import Settings, read_settings
+from fencepost.config import DataSettings, Settings, checked, read_settings
 from fencepost.errors import ConfigError, ModelError
 from fencepost.parser.model import load_model
 from fencepost.run.metrics import Epoch, read_epochs
 from fencepost.run.train import Note, run_training
+from fencepost.structure import Tree
 from tests.eight import LINES, settings, write_eight
 
 CONFIG = """
@@ -172,3 +174,15 @@ def test_a_run_that_is_killed_again_and_again_ends_like_one_that_was_not(
     same_weights(tmp_path / "whole/model", out / "model")
     whole, killed = read_epochs(tmp_path / "whole"), read_epochs(out)
     assert [(e.epoch, e.loss, e.dev) for e in whole] == [(e.epoch, e.loss, e.dev) for e in killed]
+
+
+def test_the_layers_of_a_sentence_may_lie_in_two_files(tmp_path: Path) -> None:
+    trees, entities = tmp_path / "trees.ptb", tmp_path / "entities.jsonl"
+    trees.write_text("".join(f"{tree}\n" for tree, _ in LINES))
+    lines = [{"words": Tree.from_brackets(tree).words, "entities": spans} for tree, spans in LINES]
+    entities.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    both = {"path": str(trees), "also": str(entities)}
+    chosen = settings(trees, {"tree": {}, "entities": {}}, epochs=1)
+    data = checked(DataSettings, {"train": [both], "dev": [both]}, where="test")
+    (epoch,), _ = events_of(chosen.model_copy(update={"data": data}), tmp_path / "run")
+    assert set(epoch.dev) == {"tree", "entities"}

@@ -22,6 +22,10 @@ def train(
         int | None,
         typer.Option(min=1, help="Train with so many seeds, each in OUT/seed-K, and sum them up."),
     ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting that differs from CONFIG."),
+    ] = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Train a model on annotated files; the best one is kept in OUT/model.
@@ -30,13 +34,14 @@ def train(
       fencepost train configs/gum-trees.toml --out runs/gum-trees
       fencepost train configs/gum-trees.toml --out runs/gum-trees --resume
       fencepost train configs/gum-trees.toml --out runs/three --seeds 3
+      fencepost train configs/gum-trees.toml --out runs/longer --set training.epochs=20
     """
     from fencepost.config import read_settings
     from fencepost.run.metrics import Epoch
     from fencepost.run.seeds import Seed, Summary, run_seeds
     from fencepost.run.train import Note, run_training
 
-    settings = read_settings(config)
+    settings = read_settings(config, changes=changes or ())
     bar = TrainingBar(settings.training.epochs, runs=seeds or 1, quiet=quiet)
     events = (
         run_training(settings, out, resume=resume)

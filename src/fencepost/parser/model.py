@@ -85,9 +85,15 @@ def save_model(model: Model, folder: Path, *, card: str = "", half: bool = False
         half: whether weights are rounded to 16 bits; in memory they have 32 again.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    network = model.network_settings.model_dump()
+    if (
+        "model" in network["encoder"]
+    ):  # a folder is one of this machine, and means nothing elsewhere
+        source = Path(network["encoder"]["model"])
+        network["encoder"]["model"] = source.name if source.is_dir() else str(source)
     config: dict[str, Any] = {
         "version": VERSION,
-        "network": model.network_settings.model_dump(),
+        "network": network,
         "heads": model.heads.model_dump(exclude_none=True),
     }
     numbers = model.numbers

@@ -39,11 +39,12 @@ def merge(
     first: Reading, second: Reading, out: Path, *, to: str | None = None, watch: Watch = unwatched
 ) -> Counter[str]:
     """Write one file with the layers of two that hold the same sentences in the same order."""
-    count = write(_merged(first, second, watch), out, format=to)
+    count = write(merged(first, second, watch=watch), out, format=to)
     return Counter(sentences=count) + first.counts + second.counts
 
 
-def _merged(first: Reading, second: Reading, watch: Watch) -> Iterator[Parse]:
+def merged(first: Reading, second: Reading, *, watch: Watch = unwatched) -> Iterator[Parse]:
+    """The layers of the same sentences from two files."""
     for one, other in zip_longest(watch(first), second):
         if one is None or other is None:
             shorter, longer = (first, second) if one is None else (second, first)

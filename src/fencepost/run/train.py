@@ -25,6 +25,7 @@ from fencepost.model.encoder import WordEncoder
 from fencepost.parser.model import Model, load_model, new_model, save_model
 from fencepost.parser.shipped import find_model
 from fencepost.parser.transfer import transferred
+from fencepost.run.convert import merged
 from fencepost.run.evaluate import evaluate, main_figure
 from fencepost.run.metrics import Epoch, add_epoch
 from fencepost.run.picture import NAME as PICTURE
@@ -246,7 +247,13 @@ def _read(
         drop_features=data.drop_features,
     )
     for corpus in corpora:
-        for parse in Reading(corpus.path, settings=settings):
+        reading = Reading(corpus.path, settings=settings)
+        both = (
+            reading
+            if corpus.also is None
+            else merged(reading, Reading(corpus.also, settings=settings))
+        )
+        for parse in both:
             yield corpus, parse
 
 
