@@ -9,7 +9,7 @@ export OMP_WAIT_POLICY := PASSIVE
 
 .PHONY: demo test check format bench docs clean
 
-demo: .venv/.installed  ## read a small treebank, show how its trees are made, and score a prediction
+demo: .venv/.installed  ## parse a text with the model that ships: trees, entities, probabilities
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 test: .venv/.dev check-code  ## all that CI runs: checks, all tests, coverage, the docs, the wheel

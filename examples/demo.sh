@@ -1,21 +1,31 @@
 #!/bin/sh
-# The main job of the core, on a text of our own: trees, how they are made, and a score.
+# The main job: a text in; trees, nested entities and their probabilities out.
 set -eu
 cd "$(dirname "$0")"
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
-say '$ fencepost convert garden.ptb - --to pretty    # a small treebank, tree by tree'
-fencepost convert garden.ptb - --to pretty --quiet
+say '$ fencepost parse harbour.txt'
+cat harbour.txt
+echo
+fencepost parse harbour.txt --to pretty
 
-say '$ fencepost trace garden.ptb --limit 1          # the pointings that make its first tree'
-fencepost trace garden.ptb --limit 1
+say 'In Python:'
+python - <<'PYTHON'
+import fencepost
 
-say '$ fencepost trace museum.data --limit 1         # nested entities are made in the same way'
-fencepost trace museum.data --limit 1
+code = """parser = fencepost.load()
+document = parser.parse("The director of the museum fed the cat.")
+print(document.tree)
+for entity in document.entities: print(entity)"""
+print(code, end="\n\n")
+exec(code)
+PYTHON
 
-say '$ fencepost score garden.ptb garden.predicted.ptb'
-fencepost score garden.ptb garden.predicted.ptb
-
-say 'Next: .venv/bin/fencepost --help, or point it at a treebank of yours:'
-echo '  .venv/bin/fencepost inspect YOUR.ptb'
+say 'Next:'
+cat <<'TEXT'
+  .venv/bin/fencepost parse "Any text of yours."         trees and entities of any text or file
+  .venv/bin/fencepost trace garden.ptb                   how a tree is made, one pointing a line (in examples/)
+  .venv/bin/fencepost train configs/gum-trees.toml -o RUN   a model from your own annotation
+  .venv/bin/fencepost --help                             everything else
+TEXT

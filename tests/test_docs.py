@@ -15,7 +15,17 @@ import fencepost
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/reference/command-line.md"
-COMMANDS = ("convert", "merge", "prepare", "score", "trace", "inspect", "train", "evaluate")
+COMMANDS = (
+    "parse",
+    "convert",
+    "merge",
+    "prepare",
+    "score",
+    "trace",
+    "inspect",
+    "train",
+    "evaluate",
+)
 
 
 def help_of(*command: str) -> str:
@@ -49,7 +59,7 @@ def python_blocks(path: Path) -> list[str]:
     return re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md", "docs/guides/parse.md"])
 def test_the_python_that_is_shown_runs(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,4 +13,5 @@ trap 'rm -rf "$place"' EXIT
 "$place/venv/bin/fencepost" --version
 "$place/venv/bin/fencepost" score examples/garden.ptb examples/garden.predicted.ptb >/dev/null
 "$place/venv/bin/python" -c 'import fencepost, pathlib; assert (pathlib.Path(fencepost.__file__).parent / "py.typed").is_file()'
+(cd "$place" && HF_HUB_OFFLINE=1 venv/bin/fencepost parse "The cat sat on the mat." --task tree) | grep -q "(NN cat)"
 echo "the wheel works in an empty environment"

@@ -56,9 +56,10 @@ def parse(
 ) -> None:
     """Find the trees and entities of a text.
 
-    An argument that names a file or folder is read, and anything else is text. On a terminal, trees
-    and entities are laid out for reading; in a pipe, they are JSON lines, or brackets if only trees
-    are asked for. Of annotated files (.ptb, .conll, .jsonl …) the words are taken as they are.
+    An argument that names a file or folder is read, and anything else is text. On a terminal, or
+    with --to pretty, trees and entities are laid out for reading; in a pipe, they are JSON lines,
+    or brackets if only trees are asked for. Of annotated files (.ptb, .conll, .jsonl …) the words
+    are taken as they are.
 
     Examples:
       fencepost parse "The cat sat on the mat. It slept."
@@ -85,17 +86,16 @@ def parse(
             else:
                 yield found
 
-    with parsing(texts, quiet=quiet) as done:
-        if out == "-" and to is None and sys.stdout.isatty():
+    on_screen = out == "-" and sys.stdout.isatty()
+    only_trees = "tree" in tasks and "entities" not in tasks
+    with parsing(texts, quiet=quiet or on_screen) as done:  # a bar would stand among the trees
+        if on_screen and to is None or (out == "-" and to == "pretty"):
             for number, found in enumerate(parses()):
                 print(("\n" if number else "") + told_parse(found))
         else:
-            name = to or (None if out != "-" else "ptb" if tasks in _ONLY_TREES else "jsonl")
+            name = to or (None if out != "-" else "ptb" if only_trees else "jsonl")
             write(parses(), out, format=name)
     for one in missed:
         print(f"fencepost: {one}", file=sys.stderr)
     if missed:
         raise typer.Exit(2)
-
-
-_ONLY_TREES = (("tree",), ("tree", "tags"), ("tags", "tree"))

@@ -7,6 +7,7 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from fencepost.cli.tables import table
+from fencepost.errors import DataError
 
 if TYPE_CHECKING:
     from fencepost.run.evaluate import Report, TagReport
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from fencepost.run.score import EntityReport, TreeReport
     from fencepost.run.seeds import Summary
     from fencepost.scoring.entities import Match
-    from fencepost.structure import Parse, Sentence, Span
+    from fencepost.structure import Parse, Sentence, Span, Tree
 
 
 def told_trees(report: TreeReport) -> str:
@@ -104,19 +105,26 @@ def told_parse(parse: Parse) -> str:
     """A parse for people: the tree, then the entities, each under the one that holds it."""
     parts = []
     if parse.tree is not None:
-        parts.append(parse.tree.pretty())
+        parts.append(_drawn(parse.tree))
     elif parse.tags is not None:
         parts.append(" ".join(map("/".join, zip(parse.words, parse.tags, strict=True))))
     else:
         parts.append(parse.sentence.text_between(0, len(parse.words)))
     if parse.entities:
-        parts.append(_told_mentions(parse.entities, parse.sentence))
+        parts += ["entities", _told_mentions(parse.entities, parse.sentence)]
     elif parse.entities is not None:
         parts.append("no entities")
     if parse.log_probs:
-        told = [f"{name} {exp(value):.3f}" for name, value in parse.log_probs.items()]
-        parts.append(f"probability: {', '.join(told)}")
+        told = [f"{name} {exp(value):.2g}" for name, value in parse.log_probs.items()]
+        parts.append(f"probability of the {', of the '.join(told)}")
     return "\n".join(parts)
+
+
+def _drawn(tree: Tree) -> str:
+    try:
+        return tree.pretty()
+    except DataError:  # a word that holds a blank
+        return "\n".join(f"{span} {tree.sentence.text_between(*span[:2])}" for span in tree.spans)
 
 
 def _told_mentions(entities: Sequence[Span], sentence: Sentence) -> str:
@@ -127,7 +135,7 @@ def _told_mentions(entities: Sequence[Span], sentence: Sentence) -> str:
             holders.pop()
         text = " ".join(sentence.text_between(span.start, span.end).split())
         probability = getattr(span, "probability", None)
-        told = "" if probability is None else f"{probability:.3f}"
+        told = "" if probability is None else f"{probability:.2f}"
         rows.append(("  " * len(holders) + text, span.label or "", told))
         holders.append(span)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -24,6 +24,7 @@ from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.structure.brackets import NO_TAG
 from fencepost.structure.span import spans_of
 
+_HALF_PAIR = re.compile(r"[\ud800-\udfff]")
 _CONTEXT = 20  # characters shown on each side of a misaligned offset
 
 
@@ -193,7 +194,10 @@ def _misaligned(what: str, start: int, end: int, text: str) -> DataError:
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
     """The text of a file, one object a line."""
     for parse in parses:
-        yield f"{json.dumps(object_of(parse), ensure_ascii=False)}\n"
+        data = object_of(parse)
+        line = json.dumps(data, ensure_ascii=False)
+        # Half of a surrogate pair has no bytes in any encoding, but JSON can say it.
+        yield f"{json.dumps(data) if _HALF_PAIR.search(line) else line}\n"
 
 
 def object_of(parse: Parse) -> dict[str, Any]:

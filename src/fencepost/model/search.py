@@ -155,8 +155,8 @@ def beam(
         label_scores, label = _labels_of_each(step, states, where, boundary, few_labels)
         label_scores[final] = _MINUS
         label_scores[final, :, 0] = 0.0
-        total = scores.view(-1, 1, 1) + point_scores[:, :, None] + label_scores
-        before = scores.view(-1)
+        costs = point_scores[:, :, None] + label_scores
+        total = scores.view(-1, 1, 1) + costs
         scores, best = total.view(rows, -1).topk(beams)
         each = few_boundaries * few_labels
         parent = best // each + torch.arange(rows, device=device)[:, None] * beams
@@ -169,7 +169,8 @@ def beam(
         made = made.view(2, rows * beams, steps)[:, parent].view(2, rows, beams, steps)
         made[0, :, :, number], made[1, :, :, number] = boundary.view(rows, -1), label.view(rows, -1)
         step_scores = step_scores.view(rows * beams, steps)[parent].view(rows, beams, steps)
-        step_scores[:, :, number] = scores - before[parent].view(rows, beams)
+        cost = costs.view(len(row), -1)[parent, chosen].view(rows, beams)
+        step_scores[:, :, number] = cost.masked_fill(scores == _MINUS, _MINUS)
         counts = counts.view(-1)[parent].view(rows, beams) + (~was_final).view(rows, beams)
         where, state = where.rows(parent), state.rows(parent)
         inputs = step.next_inputs(where, boundary, label)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import reprlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, TypeGuard
 
 import torch
 
+from fencepost.batching.batches import by_words
 from fencepost.errors import ConfigError, DataError
 from fencepost.parser.model import Model, load_model, save_model
 from fencepost.parser.predict import BATCH_WORDS, Done, predict, unheard
@@ -76,8 +78,8 @@ class Parser:
         Raises:
             TypeError: x is neither text nor words.
         """
-        waiting = _waiting(x, strict=True)
-        return next(self._documents([waiting], self._checked(tasks), beams, unheard))
+        asked = self._checked(tasks, beams)
+        return next(self._documents([_waiting(x, strict=True)], asked, beams, unheard))
 
     def parse_many(
         self,
@@ -97,17 +99,26 @@ class Parser:
             tasks: as for `parse`.
             beams: as for `parse`.
             done: is told how many words were parsed, batch by batch.
+
+        Raises:
+            TypeError: xs is one text or sentence, and not many.
         """
-        asked, told = self._checked(tasks), done or unheard
+        if isinstance(xs, str | bytes | bytearray | Sentence):
+            raise TypeError(f"many texts were expected, not {_shown(xs)}: parse_many([text])")
+        return self._stream(iter(xs), self._checked(tasks, beams), beams, done or unheard)
+
+    def _stream(
+        self, xs: Iterator[Input], tasks: tuple[str, ...], beams: int, done: Done
+    ) -> Iterator[Document]:
         chunk: list[_Waiting] = []
         words = 0
         for x in xs:
             chunk.append(_waiting(x))
             words += chunk[-1].words
             if words >= CHUNK_WORDS or len(chunk) >= CHUNK_TEXTS:
-                yield from self._documents(chunk, asked, beams, told)
+                yield from self._documents(chunk, tasks, beams, done)
                 chunk, words = [], 0
-        yield from self._documents(chunk, asked, beams, told)
+        yield from self._documents(chunk, tasks, beams, done)
 
     def save(self, folder: str | Path, *, half: bool = False) -> None:
         """Write the model into a folder, from which `fencepost.load` gets it back.
@@ -118,7 +129,9 @@ class Parser:
         """
         save_model(self.model, Path(folder), card=self.card, half=half)
 
-    def _checked(self, tasks: Collection[str] | None) -> tuple[str, ...]:
+    def _checked(self, tasks: Collection[str] | None, beams: int) -> tuple[str, ...]:
+        if beams < 1:
+            raise ConfigError(f"beams: at least 1, not {beams}")
         if tasks is None:
             return self.tasks
         asked = (tasks,) if isinstance(tasks, str) else tuple(tasks)
@@ -139,7 +152,7 @@ class Parser:
             if status is None
             for sentence in waiting.sentences
         ]
-        found = iter(self._careful(sentences, tasks, beams, done))
+        found = iter(self._found(sentences, tasks, beams, done))
         for waiting, status in zip(chunk, statuses, strict=True):
             parses: tuple[Parse, ...] = ()
             if status is None:
@@ -161,12 +174,23 @@ class Parser:
             "a parser with a larger max_words would take it"
         )
 
-    def _careful(
+    def _found(
         self, sentences: Sequence[Sentence], tasks: tuple[str, ...], beams: int, done: Done
     ) -> list[Parse | str]:
-        """A parse of each sentence, or why there is none; one that fails takes no other down."""
+        """A parse of each sentence, or why there is none."""
+        found: dict[int, Parse | str] = {}
+        for rows in by_words([len(sentence) for sentence in sentences], most=BATCH_WORDS):
+            batch = [sentences[row] for row in rows]
+            found.update(zip(rows, self._careful(batch, tasks, beams), strict=True))
+            done(sum(map(len, batch)))
+        return [found[row] for row in range(len(sentences))]
+
+    def _careful(
+        self, sentences: Sequence[Sentence], tasks: tuple[str, ...], beams: int
+    ) -> list[Parse | str]:
+        """The parses of a batch; a sentence that fails takes no other down."""
         try:
-            return list(predict(self.model, sentences, tasks=tasks, beams=beams, done=done))
+            return list(predict(self.model, sentences, tasks=tasks, beams=beams))
         except Exception as error:
             if len(sentences) == 1:
                 _log.warning("a sentence could not be parsed", exc_info=True)
@@ -175,7 +199,7 @@ class Parser:
         return [
             result
             for part in (sentences[:half], sentences[half:])
-            for result in self._careful(part, tasks, beams, done)
+            for result in self._careful(part, tasks, beams)
         ]
 
 
@@ -197,9 +221,12 @@ def load(
 
     Raises:
         ModelError: there is no such model, or it cannot be loaded; the message says why.
+        ConfigError: the device cannot be used, or there are no threads.
     """
     folder = find_model(DEFAULT if name_or_path is None else name_or_path)
     if threads is not None:
+        if threads < 1:
+            raise ConfigError(f"threads: at least 1, not {threads}")
         torch.set_num_threads(threads)
     model = load_model(folder)
     try:
@@ -207,22 +234,21 @@ def load(
     except (RuntimeError, AssertionError) as error:  # which one, depends on the build of torch
         raise ConfigError(f"device {device!r} cannot be used: {error}") from error
     card = folder / "README.md"
-    text = card.read_text(encoding="utf-8") if card.exists() else ""
+    text = card.read_text(encoding="utf-8", errors="replace") if card.exists() else ""
     return Parser(model, card=text, max_words=max_words)
 
 
 def _waiting(x: object, *, strict: bool = False) -> _Waiting:
     """An input as sentences: told apart by type, never guessed."""
-    if isinstance(x, str):
-        return _Waiting(split_text(x), x)
+    text = x if isinstance(x, str) else None
     try:
-        return _Waiting(_given(x))
+        return _Waiting(_given(x) if text is None else split_text(text), text)
     except DataError as error:
-        return _Waiting((), status=str(error))
-    except TypeError as error:
+        return _Waiting((), text, str(error))
+    except Exception as error:  # a list of the caller's own making may raise anything
         if strict:
             raise
-        return _Waiting((), status=str(error))
+        return _Waiting((), text, f"{type(error).__name__}: {error}")
 
 
 def _given(x: object) -> tuple[Sentence, ...]:
@@ -253,5 +279,7 @@ def _is_list(x: object) -> TypeGuard[Sequence[Any]]:
 
 
 def _shown(x: object) -> str:
-    text = repr(x)
-    return f"{type(x).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
+    try:
+        return f"{type(x).__name__} {reprlib.repr(x)}"
+    except Exception:  # a number of too many digits, say
+        return type(x).__name__

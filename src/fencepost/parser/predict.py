@@ -56,13 +56,15 @@ def predict(
     asked = model.heads.names if tasks is None else tuple(tasks)
     was_training = model.network.training
     model.network.eval()
-    for batch in by_words(lengths, most=batch_words):
-        rows = [waiting[index] for index in batch]
-        parses = _batch(model, [sentences[row] for row in rows], asked, beams, canonical)
-        for row, parse in zip(rows, parses, strict=True):
-            found[row] = parse
-        done(sum(len(sentences[row]) for row in rows))
-    model.network.train(was_training)
+    try:
+        for batch in by_words(lengths, most=batch_words):
+            rows = [waiting[index] for index in batch]
+            parses = _batch(model, [sentences[row] for row in rows], asked, beams, canonical)
+            for row, parse in zip(rows, parses, strict=True):
+                found[row] = parse
+            done(sum(len(sentences[row]) for row in rows))
+    finally:
+        model.network.train(was_training)
     return [parse for parse in found if parse is not None]
 
 

@@ -25,7 +25,7 @@ def find_model(name_or_path: str | os.PathLike[str]) -> Path:
     name = os.fspath(name_or_path)
     if name in shipped_models():
         return MODELS / name
-    folder = Path(name).expanduser()
+    folder = Path(os.path.expanduser(name))
     if folder.is_dir():
         return folder
     names = ", ".join(shipped_models()) or "none"

@@ -15,7 +15,7 @@ from fencepost.errors import DataError
 from fencepost.formats import Reading, ReadSettings
 from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.jsonl import parse_of
-from fencepost.formats.registry import FORMATS
+from fencepost.formats.registry import FORMATS, format_of
 from fencepost.structure import Parse, Sentence
 from fencepost.text import split_text, split_words
 
@@ -27,7 +27,9 @@ Kind = Literal["text", "lines", "words"]
 KINDS = ("text", "lines", "words")  # how files without annotation are read
 
 _TEXT_SUFFIXES = (".txt", ".text", ".md")
-_PATH_LIKE = re.compile(r"\S*[/\\]\S*|[^\s.]\S*\.[A-Za-z][A-Za-z0-9]{1,5}")
+_PATH_LIKE = re.compile(
+    r"\S*[/\\]\S*|[^\s.]\S*\.[A-Za-z][A-Za-z0-9]{1,5}|(?:~|\.{0,2})/.*\.[A-Za-z][A-Za-z0-9]{1,5}"
+)
 _MOST = 100_000  # characters of a paragraph that are read before it is cut at the end of a line
 
 
@@ -63,18 +65,18 @@ class Texts:
     ) -> None:
         self.kind = kind
         self.format = format
-        self.encoding = encoding
+        # Only the words are wanted: that entities cross is no reason to stop.
+        self.settings = ReadSettings(encoding=encoding, on_crossing="drop-span")
         self.words_read = 0
         self.place = ("", 0)
         self._sources: list[str | Source | Reading] = []
         self._before = 0
         self._current: Source | Reading | None = None
-        self.bytes_total = 0
         for given in inputs:
             if is_text or not _names_a_file(given):
                 self._sources.append(given)
             else:
-                self._sources += map(self._source, _files(given))
+                self._sources += map(self._source, _files(given, format))
         self.bytes_total = sum(
             source.bytes_total if isinstance(source, Reading) else os.path.getsize(source.path)
             for source in self._sources
@@ -101,8 +103,8 @@ class Texts:
         is_json = self.format == "jsonl" if self.format else suffix in FORMATS["jsonl"].suffixes
         known = any(suffix in format.suffixes for format in FORMATS.values())
         if is_json or (self.format is None and (self.kind != "text" or not known)):
-            return Source(path, encoding=self.encoding)
-        return Reading(path, format=self.format, settings=ReadSettings(encoding=self.encoding))
+            return Source(path, encoding=self.settings.encoding)
+        return Reading(path, format=self.format, settings=self.settings)
 
     def _path_of(self, source: Source | Reading) -> str:
         return source.place[0] if isinstance(source, Reading) else str(source.path)
@@ -164,7 +166,7 @@ class Texts:
                     if not any(value is not None for value in told):
                         yield source.line, _named(split_text(data["text"]), data.get("id"))
                         continue
-                yield source.line, (parse_of(data, ReadSettings()).sentence,)
+                yield source.line, (parse_of(data, self.settings).sentence,)
             except DataError as error:
                 raise error.at(source.name, source.line) from None
             except (ValueError, RecursionError) as error:
@@ -173,8 +175,10 @@ class Texts:
 
 def _named(sentences: tuple[Sentence, ...], id: object) -> tuple[Sentence, ...]:
     """Sentences with the name of their text; several are numbered."""
-    if not isinstance(id, str):
+    if id is None:
         return sentences
+    if not isinstance(id, str):
+        raise DataError(f"'id' has to be a string, not {id!r}")
     if len(sentences) == 1:
         return (replace(sentences[0], id=id),)
     return tuple(replace(one, id=f"{id}-{k}") for k, one in enumerate(sentences, 1))
@@ -184,30 +188,34 @@ def _names_a_file(given: str) -> bool:
     """Whether an input is a file or folder; what only looks like one is an error."""
     if given == STANDARD:
         return True
-    try:
-        if os.path.exists(given):
-            return True
-    except ValueError:  # a NUL cannot be in a path
-        return False
+    if os.path.exists(given):
+        return True
     if _PATH_LIKE.fullmatch(given):
         raise DataError("there is no such file; pass --text if this is a text", path=given)
     return False
 
 
-def _files(given: str) -> list[str]:
+def _files(given: str, format: str | None) -> list[str]:
+    """The files that an input stands for, in order of name."""
     folder = Path(given)
     if given == STANDARD or not folder.is_dir():
         return [given]
-    suffixes = {suffix for format in FORMATS.values() for suffix in format.suffixes}
-    suffixes.update(_TEXT_SUFFIXES)
-    found = sorted(
+    if format is None:
+        suffixes = {suffix for known in FORMATS.values() for suffix in known.suffixes}
+        suffixes.update(_TEXT_SUFFIXES)
+    else:
+        suffixes = set(format_of(given, format).suffixes)
+    found = {
         str(path)
         for path in folder.rglob("*")
         if path.is_file() and Path(path.name.removesuffix(".gz")).suffix in suffixes
-    )
+    }
+    # The text of brat's annotations is read along with them.
+    found -= {re.sub(r"\.ann(?=(\.gz)?$)", ".txt", path) for path in found if ".ann" in path}
     if not found:
-        raise DataError("no file of text in this folder (.txt, .md, .jsonl …)", path=given)
-    return found
+        wanted = ", ".join(sorted(suffixes)) if format else ".txt, .md, .jsonl …"
+        raise DataError(f"no file of text in this folder ({wanted})", path=given)
+    return sorted(found)
 
 
 @dataclass(slots=True)
@@ -219,8 +227,7 @@ class Unparsed:
     status: str
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.path, self.line) if part)
-        return f"{place or 'the text'}: {self.status}"
+        return f"{self.path or 'text'}:{self.line}: {self.status}"
 
 
 def parse_texts(
@@ -243,13 +250,12 @@ def parse_texts(
     tasks = parser.tasks if tasks is None else tasks
     seen: deque[Item] = deque()
 
-    def sentences() -> Iterator[tuple[Sentence, ...]]:
+    def sentences() -> Iterator[Sentence]:
         for item in texts:
-            seen.append(item)
-            # Tags of a file are those of its annotators; the model is asked for its own.
-            yield tuple(
-                replace(one, tags=None) if "tags" in tasks else one for one in item.sentences
-            )
+            for one in item.sentences:
+                seen.append(item)
+                # Tags of a file are those of its annotators; the model is asked for its own.
+                yield replace(one, tags=None) if "tags" in tasks else one
 
     for document in parser.parse_many(sentences(), tasks=tasks, beams=beams, done=done):
         item = seen.popleft()

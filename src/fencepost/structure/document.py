@@ -66,8 +66,8 @@ class Document:
         found["sentences"] = []
         for parse in self.sentences:
             plain = plain_parse(parse)
-            if plain.get("text") == self.text:  # said once, not with each sentence
-                plain.pop("text", None)
+            if "offsets" in plain and plain["text"] == self.text:
+                del plain["text"]  # said once, not with each sentence
             found["sentences"].append(plain)
         return found
 

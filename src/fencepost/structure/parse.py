@@ -91,7 +91,8 @@ class Parse:
         """The same parse over a sentence with the same words."""
         tree = None if self.tree is None else Tree(sentence, over(self.tree.spans, sentence))
         entities = None if self.entities is None else over(self.entities, sentence)
-        return replace(self, sentence=sentence, tree=tree, entities=entities)
+        dropped = over(self.dropped, sentence)
+        return replace(self, sentence=sentence, tree=tree, entities=entities, dropped=dropped)
 
     @property
     def id(self) -> str | None:

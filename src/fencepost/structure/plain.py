@@ -46,8 +46,8 @@ def parse_from_plain(data: dict[str, Any]) -> Parse:
     """The parse that plain data stands for."""
     offsets = data.get("offsets")
     sentence = Sentence(
-        tuple(data["words"]),
-        None if data.get("tags") is None else tuple(data["tags"]),
+        _names(data["words"]),
+        None if data.get("tags") is None else _names(data["tags"]),
         data.get("text"),
         None if offsets is None else tuple((start, end) for start, end in offsets),
         data.get("id"),
@@ -67,6 +67,12 @@ def checked_version(data: Any) -> None:
     found = data.get("version") if isinstance(data, dict) else None
     if found != VERSION:
         raise DataError(f"plain data of version {VERSION} was expected, not of version {found!r}")
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"a list of strings was expected, not {names!r}")
+    return tuple(names)
 
 
 def _rows(spans: Iterable[Span]) -> list[list[Any]]:
