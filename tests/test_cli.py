@@ -353,10 +353,13 @@ class TestEvaluate:
         options = ("--json", "--beams", "2", "--unmasked")
         status, out, _ = run("evaluate", model, tmp_path / "data.jsonl", *options)
         assert status == 0
-        tree, entities, tags = map(json.loads, out.splitlines())
+        tree, entities = map(json.loads, out.splitlines())
+        tags = tree["tags"]
         assert list(tree)[:4] == list(entities)[:4] == ["task", "precision", "recall", "f1"]
         assert list(tags)[:2] == ["task", "accuracy"]
         assert [data["task"] for data in (tree, entities, tags)] == ["tree", "entities", "tags"]
+        _, out, _ = run("evaluate", model, tmp_path / "data.jsonl", "--json", "--task", "tags")
+        assert list(json.loads(out))[:2] == ["task", "accuracy"]
 
     def test_reads_gold_trees_as_training_does(self, run: Run, model: Path, tmp_path: Path) -> None:
         gold = tmp_path / "gold.ptb"

@@ -125,7 +125,11 @@ def evaluate(
             f"model has a head for ({', '.join(loaded.numbers.labels)})",
             path=source,
         )
-    told = [
-        json.dumps(r.to_dict(), ensure_ascii=False) if as_json else told_report(r) for r in reports
-    ]
-    print(("\n" if as_json else "\n\n").join(told))
+    if not as_json:
+        print("\n\n".join(map(told_report, reports)))
+        return
+    objects = [report.to_dict() for report in reports]
+    if objects[-1]["task"] == "tags" and len(objects) > 1:  # beside the first, not one more
+        objects[0]["tags"] = objects.pop()
+    for data in objects:
+        print(json.dumps(data, ensure_ascii=False))
