@@ -39,8 +39,8 @@ def test_the_tensor_twin_allows_what_the_reference_allows(
                 assert tuple(canonical) == reference.candidates()
             for boundary in range(width):
                 if boundary in reference.candidates():
-                    asked = torch.full((len(drawn),), boundary)
-                    may = twin.may_be_filler(asked, open_root=open_root)[row]
+                    asked = torch.full((len(drawn), 1), boundary)
+                    may = twin.may_be_filler(asked, open_root=open_root)[row, 0]
                     assert bool(may) == reference.may_be_filler(boundary)
             over = number >= len(steps)
             boundary, filler = (0, True) if over else steps[number]

@@ -63,17 +63,23 @@ class Configurations:
         """Whether the span made by pointing there may go without a label: rules 2 to 4.
 
         Args:
-            boundary: (rows,)
+            boundary: (rows, few)
             open_root: whether the whole sentence may
 
         Returns:
-            (rows,)
+            (rows, few)
         """
-        start, end = torch.minimum(self.cursor, boundary), torch.maximum(self.cursor, boundary)
-        whole = (start == 0) & (end == self.lengths)
-        beside = self._at_newest(self.fillers, False)
-        rightward = (boundary > self.cursor) & ((boundary < self.lengths) | ~beside)
-        return torch.where(whole, torch.full_like(whole, open_root), rightward)
+        cursor, lengths = self.cursor[:, None], self.lengths[:, None]
+        beside = self._at_newest(self.fillers, False)[:, None]
+        rightward = (boundary > cursor) & ((boundary < lengths) | ~beside)
+        whole = self.whole(boundary)
+        return rightward | whole if open_root else rightward & ~whole
+
+    def whole(self, boundary: Tensor) -> Tensor:
+        """Whether pointing there makes the span over the whole sentence: (rows, few) twice."""
+        cursor, lengths = self.cursor[:, None], self.lengths[:, None]
+        forward = (cursor == 0) & (boundary == lengths)
+        return forward | ((boundary == 0) & (cursor == lengths))
 
     def point(self, boundary: Tensor, *, filler: Tensor) -> Configurations:
         """Complete the spans between the cursors and `boundary`: both (rows,)."""

@@ -1,0 +1,128 @@
+"""One step of decoding for many rows: the plain version, and what both versions have to offer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import torch
+from torch import Tensor
+
+from fencepost.batching.vocabulary import FILLER
+from fencepost.model.configurations import Configurations
+from fencepost.model.head import PointingHead, State
+
+MINUS = float("-inf")
+
+
+class Stepping(Protocol):
+    """Where the parses of some rows stand, and what they may do next."""
+
+    @property
+    def where(self) -> Configurations:
+        """Their configurations."""
+        ...
+
+    def pointing(self) -> Tensor:
+        """Log-probabilities of pointing to each boundary: (rows, n + 1)."""
+        ...
+
+    def labelling(self, boundary: Tensor) -> Tensor:
+        """Log-probabilities of the labels of the spans made by pointing to some boundaries.
+
+        Args:
+            boundary: (rows, few)
+
+        Returns:
+            (rows, few, labels)
+        """
+        ...
+
+    def point(self, boundary: Tensor, label: Tensor) -> Self:
+        """Take a step: both are (rows,)."""
+        ...
+
+    def rows(self, index: Tensor) -> Self:
+        """Some of the rows, in this order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which steps are allowed."""
+
+    canonical: bool  # whether the rules of `transition.canonical` hold; the paper has none
+    open_root: bool  # whether the whole sentence may be a filler
+
+    def candidates(self, where: Configurations) -> Tensor:
+        """The boundaries that may be pointed to: (rows, n + 1)."""
+        return where.canonical_candidates() if self.canonical else where.candidates()
+
+    def may_be_filler(self, where: Configurations, boundary: Tensor) -> Tensor:
+        """Whether the span made by pointing there may go without a label: (rows, few) twice."""
+        if self.canonical:
+            return where.may_be_filler(boundary, open_root=self.open_root)
+        return ~where.whole(boundary) | self.open_root  # a tree needs a root all the same
+
+
+@dataclass(frozen=True, slots=True)
+class PlainStepping:
+    """Steps as the head's own functions make them: the reference of the fast twin."""
+
+    head: PointingHead
+    rules: Rules
+    boundaries: Tensor  # (rows, n + 1, width)
+    sides: Tensor  # (rows, n + 1, mlp)
+    where: Configurations
+    states: Tensor  # (rows, 1, decoder): what the decoder makes of the last step
+    state: State
+
+    @classmethod
+    def first(
+        cls, head: PointingHead, boundaries: Tensor, lengths: Tensor, rules: Rules
+    ) -> PlainStepping:
+        """All at the beginning."""
+        rows = len(boundaries)
+        states, state = head.decode(head.first_inputs(rows), head.first_state(rows))
+        where = Configurations.first(lengths, boundaries.shape[1])
+        return cls(head, rules, boundaries, head.sides(boundaries), where, states, state)
+
+    def pointing(self) -> Tensor:
+        """Log-probabilities of pointing to each boundary: (rows, n + 1)."""
+        scores = self.head.pointing_scores(self.sides, self.states)[:, 0]
+        allowed = self.rules.candidates(self.where)
+        return scores.masked_fill(~allowed, MINUS).log_softmax(-1)
+
+    def labelling(self, boundary: Tensor) -> Tensor:
+        """Log-probabilities of the labels of the spans made by pointing to some boundaries."""
+        few = boundary.shape[1]
+        start = torch.minimum(self.where.cursor[:, None], boundary)
+        end = torch.maximum(self.where.cursor[:, None], boundary)
+        states = self.states.expand(-1, few, -1)
+        scores = self.head.label_scores(self.boundaries, states, start, end)
+        may = self.rules.may_be_filler(self.where, boundary)
+        scores[:, :, FILLER] = scores[:, :, FILLER].masked_fill(~may, MINUS)
+        return scores.log_softmax(-1)
+
+    def point(self, boundary: Tensor, label: Tensor) -> PlainStepping:
+        """Take a step."""
+        start = torch.minimum(self.where.cursor, boundary)[:, None]
+        end = torch.maximum(self.where.cursor, boundary)[:, None]
+        inputs = self.head.inputs(self.boundaries, start, end, label[:, None])
+        states, state = self.head.decode(inputs, self.state)
+        where = self.where.point(boundary, filler=label == FILLER)
+        return PlainStepping(
+            self.head, self.rules, self.boundaries, self.sides, where, states, state
+        )
+
+    def rows(self, index: Tensor) -> PlainStepping:
+        """Some of the rows, in this order."""
+        return PlainStepping(
+            self.head,
+            self.rules,
+            self.boundaries[index],
+            self.sides[index],
+            self.where.rows(index),
+            self.states[index],
+            self.state.rows(index),
+        )
