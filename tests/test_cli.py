@@ -1,5 +1,6 @@
 """Each command as a person would use it, with what it prints and the status it leaves with."""
 
+import io
 import json
 import subprocess
 import sys
@@ -10,10 +11,14 @@ import pytest
 
 from fencepost.cli import main
 from fencepost.cli.progress import watcher
+from fencepost.cli.reports import told_parse
 from fencepost.formats import ReadSettings, read
+from fencepost.parser.model import save_model
 from fencepost.run.sides import Sides
 from fencepost.run.watching import unwatched
+from fencepost.structure import Entity, Parse, Sentence, Span, Tree
 from tests.eight import write_eight
+from tests.parser.test_parser import lively_model
 from tests.shared import SHARED, needs_shared_data
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -40,6 +45,7 @@ def test_help_and_version_are_printed(run: Run) -> None:
     assert "\n    fencepost score gold.ptb predicted.ptb\n" in out
     assert run("--version")[1].count(".") >= 2
     for command in (
+        "parse",
         "convert",
         "merge",
         "prepare",
@@ -387,6 +393,223 @@ class TestEvaluate:
         status, _, err = run("evaluate", model, gold, "--task", "tree")
         assert status == 2
         assert "no sentence has the layer 'tree' that the model has a head for" in err
+
+
+@pytest.fixture(scope="module")
+def lively(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a random model that finds some of everything."""
+    folder = tmp_path_factory.mktemp("lively")
+    save_model(lively_model("tree", "entities", "tags"), folder)
+    return folder
+
+
+class TestParse:
+    @pytest.fixture
+    def parse(self, run: Run, lively: Path) -> Run:
+        return lambda *arguments: run("parse", "--model", lively, *arguments)
+
+    def test_prints_json_lines_into_a_pipe(self, parse: Run, tmp_path: Path) -> None:
+        status, out, err = parse("The cat sat. It slept.", "A b.")
+        assert (status, err) == (0, "")
+        rows = [json.loads(line) for line in out.splitlines()]
+        assert [row["text"] for row in rows] == ["The cat sat.", "It slept.", "A b."]
+        assert set(rows[0]) == {"words", "tags", "tree", "entities", "text", "offsets"}
+        (tmp_path / "x.jsonl").write_text(out)
+        assert len(list(read(tmp_path / "x.jsonl"))) == 3
+
+    @pytest.mark.parametrize(
+        "tasks", [("tree",), ("tree", "tree"), ("tree", "tags"), ("tags", "tree")]
+    )
+    def test_prints_brackets_if_only_trees_are_asked_for(
+        self, parse: Run, tasks: tuple[str, ...]
+    ) -> None:
+        status, out, _ = parse("The (cat) sat.", *(f"--task={task}" for task in tasks))
+        assert status == 0
+        assert out.count("\n") == 1
+        assert "-LRB-" in out
+        tree = Tree.from_brackets(out)
+        assert tree.words == ("The", "(", "cat", ")", "sat", ".")
+        assert (set(tree.tags) == {"XX"}) is ("tags" not in tasks)
+
+    def test_prints_only_what_is_asked_for(self, parse: Run) -> None:
+        for task in ("entities", "tags"):
+            _, out, _ = parse("The cat sat.", "--task", task)
+            assert set(json.loads(out)) == {"words", task, "text", "offsets"}
+        assert parse("The cat sat.", "--task", "nonsense")[0] == 2
+
+    def test_lays_out_trees_and_entities_on_a_terminal(
+        self, parse: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        path = tmp_path / "x.txt"
+        path.write_text("The cat sat. It slept.")
+        status, out, err = parse(path)
+        assert (status, err) == (0, "")
+        first, second = out.split("\n\n")
+        assert first[0] == second[0] == "("
+        assert "(XX" not in out, "tags"
+        assert "\nprobability of the tree 0." in second
+        _, as_json, _ = parse(path, "--to", "jsonl")
+        assert as_json.startswith("{")
+
+    def test_words_with_blanks_can_be_shown(
+        self, parse: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        path = tmp_path / "x.jsonl"
+        path.write_text('{"words": ["New York", "slept"]}')
+        status, out, _ = parse(path, "--task", "tree")
+        assert status == 0
+        assert out.startswith("(0, 2) ")
+        assert "New York slept" in out
+
+    def test_lays_out_into_a_pipe_if_asked_to(self, parse: Run) -> None:
+        status, out, _ = parse("The cat sat.", "--to", "pretty")
+        assert status == 0
+        assert "\nprobability of the tree " in out
+
+    def test_empty_text_is_no_error(self, parse: Run) -> None:
+        assert parse("") == (0, "", "")
+        assert parse(" ", "--to", "pretty") == (0, "", "")
+
+    def test_writes_a_file_whole_or_not_at_all(self, parse: Run, tmp_path: Path) -> None:
+        out = tmp_path / "out.jsonl.gz"
+        assert parse("The cat sat.", "-o", out) == (0, "", "")
+        assert [found.words for found in read(out)] == [("The", "cat", "sat", ".")]
+        before = out.read_bytes()
+        bad = tmp_path / "bad.txt"
+        bad.write_bytes(b"One.\n\ncaf\xe9\n")
+        status, _, err = parse(bad, "-o", out)
+        assert status == 2
+        assert err.startswith(f"fencepost: {bad}:3: not utf-8: byte 0xe9 at column 4")
+        assert out.read_bytes() == before
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "out.jsonl.gz"]
+        status, _, err = parse(bad, "-o", out, "--encoding", "latin-1")
+        assert (status, err) == (0, "")
+        status, _, err = parse(bad, "-o", tmp_path / "out.xyz")
+        assert "the suffix '.xyz' does not tell the format" in err
+
+    def test_reads_words_lines_and_formats(self, parse: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.txt"
+        path.write_text("It's one.\n\nTwo three.")
+
+        def words(*options: str) -> list[list[str]]:
+            status, out, _ = parse(path, "--task", "tags", *options)
+            assert status == 0
+            return [json.loads(line)["words"] for line in out.splitlines()]
+
+        assert words("--words") == [["It's", "one."], ["Two", "three."]]
+        assert words("--lines") == [["It", "'s", "one", "."], ["Two", "three", "."]]
+        assert words() == words("--lines")
+        path.write_text("(S (A It's) (B one.))")
+        assert words("--from", "ptb") == [["It's", "one."]]
+        status, _, err = parse(path, "--words", "--lines")
+        assert (status, err) == (2, "fencepost: --words and --lines: one of them, not both\n")
+
+    def test_reads_standard_input(self, parse: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Ann 's cat .\n")))
+        status, out, _ = parse("-", "--words", "--task", "tree", "--to", "ptb")
+        assert status == 0
+        assert Tree.from_brackets(out).words == ("Ann", "'s", "cat", ".")
+
+    def test_what_looks_like_a_path_is_not_taken_for_text(self, parse: Run) -> None:
+        status, out, err = parse("nowhere.txt")
+        assert (status, out) == (2, "")
+        assert err == (
+            "fencepost: nowhere.txt: there is no such file; pass --text if this is a text\n"
+        )
+        status, out, _ = parse("nowhere.txt", "--text")
+        assert status == 0
+        assert json.loads(out)["words"] == ["nowhere.txt"]
+
+    def test_a_broken_line_is_told_with_its_place(self, parse: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.jsonl"
+        path.write_text('{"text": "One."}\n{"text": \n')
+        status, _, err = parse(path)
+        assert status == 2
+        assert err.startswith(f"fencepost: {path}:2: no JSON: ")
+
+    def test_what_could_not_be_parsed_is_told_at_the_end(self, parse: Run) -> None:
+        status, out, err = parse("One. Two three four. Five.", "--max-words", "3", "--task", "tree")
+        assert status == 2
+        assert [len(Tree.from_brackets(line).words) for line in out.splitlines()] == [2, 2]
+        assert err.startswith("fencepost: text:1: a sentence of 4 words is longer than 3; ")
+        assert err.count("\n") == 1
+
+    def test_half_a_character_takes_nothing_else_down(self, parse: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.jsonl"
+        path.write_text('{"text": "one"}\n{"text": "a\\ud800"}\n{"text": "caf\\u00e9"}\n')
+        status, out, err = parse(path)
+        assert (status, err) == (0, "")
+        assert [json.loads(line)["text"] for line in out.splitlines()] == ["one", "a\ud800", "café"]
+        assert "café" in out
+
+    def test_models_that_are_not_there_are_told(self, run: Run, tmp_path: Path) -> None:
+        status, _, err = run("parse", "A b.", "--model", "nothing")
+        assert status == 2
+        assert err.startswith("fencepost: nothing: there is no such folder, and no model of that")
+        save_model(lively_model("tree"), tmp_path / "model")
+        status, out, err = run("parse", "A b.", "-m", tmp_path / "model", "--task", "entities")
+        assert (status, out) == (2, "")
+        assert err == "fencepost: this model has no head for 'entities'; it has tree\n"
+
+    def test_shows_a_bar_to_a_person(
+        self, parse: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "x.txt"
+        path.write_text("The cat sat.\n\nIt slept.\n")
+        monkeypatch.setattr("fencepost.cli.progress._unseen", lambda quiet: quiet)
+        monkeypatch.setenv("COLUMNS", "200")
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        status, out, err = parse(path, "-o", tmp_path / "out.jsonl")
+        assert (status, out) == (0, "")
+        assert "x.txt 7 words" in err
+        assert "100%" in err
+        assert parse(path, "-o", tmp_path / "out.jsonl", "-q")[2] == ""
+        assert parse("A text is short.", "-o", tmp_path / "out.jsonl")[2] == ""
+        # Where the trees are printed it would only be in the way.
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        assert parse(path)[2] == ""
+
+    @pytest.mark.slow
+    def test_runs_as_a_program(self, lively: Path) -> None:
+        command = [sys.executable, "-m", "fencepost", "parse", "-m", str(lively), "-"]
+        done = subprocess.run(command, input=b"The cat sat. It slept.", capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert [json.loads(line)["text"] for line in done.stdout.splitlines()] == [
+            "The cat sat.",
+            "It slept.",
+        ]
+
+
+class TestToldParse:
+    SENTENCE = Sentence.from_whitespace(["Bank", "of", "Oslo", "sleeps"], ["\n", " ", " ", ""])
+
+    def test_entities_stand_under_those_that_hold_them(self) -> None:
+        entities = (
+            Entity(0, 3, "organization", self.SENTENCE, 0.91),
+            Entity(2, 3, "place", self.SENTENCE, 1.0),
+            Span(3, 4, "X"),
+        )
+        assert told_parse(Parse(self.SENTENCE, entities=entities)).splitlines() == [
+            "Bank",
+            "of Oslo sleeps",
+            "entities",
+            "  Bank of Oslo  organization  0.91",
+            "    Oslo        place         1.00",
+            "  sleeps        X",
+        ]
+
+    def test_what_is_not_there_is_not_shown(self) -> None:
+        plain = Sentence(("a", "b"))
+        assert told_parse(Parse(plain)) == "a b"
+        assert told_parse(Parse(plain, entities=())) == "a b\nno entities"
+        assert told_parse(Parse(Sentence(("a", "b"), ("A", "B")))) == "a/A b/B"
+        tree = Tree(plain, (Span(0, 2, "S"),))
+        log_probs = {"tree": 0.0, "entities": -1.0}
+        assert told_parse(Parse(plain, tree, log_probs=log_probs)) == (
+            "(S (XX a) (XX b))\nprobability of the tree 1, of the entities 0.37"
+        )
 
 
 @pytest.mark.parametrize(

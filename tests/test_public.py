@@ -27,3 +27,19 @@ def test_importing_does_not_load_what_is_heavy(module: str) -> None:
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_is_loaded_late_is_what_its_module_has() -> None:
+    from fencepost.formats import read, write
+    from fencepost.parser.parser import Parser, load
+    from fencepost.structure import Document, Entity
+
+    for name, value in (
+        ("read", read),
+        ("write", write),
+        ("Parser", Parser),
+        ("load", load),
+        ("Document", Document),
+        ("Entity", Entity),
+    ):
+        assert getattr(fencepost, name) is value

@@ -155,3 +155,25 @@ def test_each_piece_knows_how_its_word_is_capitalised() -> None:
 @given(st.text())
 def test_every_word_has_a_case(word: str) -> None:
     assert 0 <= case_of(word) < CASES
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("cat", "cat"),
+        ("\ud800", "\ufffd"),
+        ("a\ud800b", "a\ufffdb"),
+        ("b\udfffa", "b\ufffda"),
+        ("\ud83d\ude00", "\U0001f600"),
+        ("\ude00\ud83d", "\ufffd\ufffd"),
+        ("\0", "\0"),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_replaced(word: str, said: str) -> None:
+    assert pieces._sayable(word) == said
+
+
+@given(st.text(st.characters()))
+def test_any_word_can_be_said_and_has_pieces(word: str) -> None:
+    pieces._sayable(word).encode()
+    assert Speller(CUTTER)([word])[0]

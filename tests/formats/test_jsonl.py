@@ -157,3 +157,10 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, line: str, message
         list(read(path))
     assert str(raised.value).startswith(f"{path}:3: ") or "bracket" in message
     assert message in str(raised.value)
+
+
+def test_half_of_a_surrogate_pair_comes_back(tmp_path: Path) -> None:
+    found = [Parse(Sentence(("a\ud800", "é"))), Parse(Sentence(("é",)))]
+    write(found, tmp_path / "x.jsonl")
+    assert list(read(tmp_path / "x.jsonl")) == found
+    assert (tmp_path / "x.jsonl").read_text().splitlines()[1] == '{"words": ["é"]}'

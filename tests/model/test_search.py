@@ -121,3 +121,40 @@ def test_batch_mates_and_padding_change_nothing(make_head: MakeHead, kind: dict[
         alone = greedy(head, boundaries[row : row + 1, : n + 1], lengths[row : row + 1])
         assert steps_of(alone, 0) == steps_of(together, row)
         assert torch.allclose(alone.log_probs[0], together.log_probs[row], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("canonical", [True, False])
+def test_the_steps_make_up_the_log_probability(
+    make_head: MakeHead, kind: dict[str, bool], canonical: bool
+) -> None:
+    head = make_head(**kind)
+    boundaries, lengths = vectors(5, 1, 12, 3)
+    one = greedy(head, boundaries, lengths, canonical=canonical)
+    for found in (
+        one,
+        beam(head, boundaries, lengths, beams=1, canonical=canonical),
+        # More than there are parses of one word.
+        beam(head, boundaries, lengths, beams=12, canonical=canonical),
+    ):
+        steps = found.step_log_probs
+        assert steps.shape == found.boundaries.shape
+        assert bool((steps <= 0).all())  # so none is NaN
+        assert torch.allclose(steps.sum(-1), found.log_probs, atol=1e-4)
+        behind = torch.arange(steps.shape[-1]) >= found.steps[:, :, None]
+        alive = (found.log_probs > float("-inf"))[:, :, None]
+        assert not steps[behind & alive].any()
+    # Each is the step's own, however much was lost before it.
+    same = beam(head, boundaries, lengths, beams=1, canonical=canonical)
+    assert torch.allclose(same.step_log_probs, one.step_log_probs, atol=1e-5)
+
+
+def test_steps_of_a_beam_are_those_of_the_plain_search(make_head: MakeHead) -> None:
+    head = make_head(labels=2)
+    boundaries, lengths = vectors(3)
+    found = beam(head, boundaries, lengths, beams=8)
+    for rank in range(8):
+        made = steps_of(found, 0, rank)
+        (score,) = (score for score, steps in derivations(head, boundaries[0]) if steps == made)
+        own = found.step_log_probs[0, rank, : len(made)]
+        assert float(own.sum()) == pytest.approx(score, abs=1e-4)

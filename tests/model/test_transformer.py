@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -9,8 +10,9 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from fencepost.batching.inputs import Reader
-from fencepost.batching.pieces import Which, piece_reader
+from fencepost.batching.pieces import PieceInputs, Which, piece_reader
 from fencepost.errors import ConfigError, ModelError
+from fencepost.model import transformer as module
 from fencepost.model.bert import Bert
 from fencepost.model.pretrained import (
     Pretrained,
@@ -255,3 +257,49 @@ def test_a_frozen_transformer_learns_of_capital_letters_all_the_same(tmp_path: P
     assert encoder.cases is not None
     assert encoder.cases.weight.grad is not None
     assert encoder.cases.weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("most", [1, 24, 50, 1000])
+@pytest.mark.parametrize("options", [{}, {"layers": 2, "case": True}])
+@pytest.mark.parametrize("kind", KINDS)
+def test_pieces_read_a_few_at_a_time_have_the_same_vectors(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    options: dict[str, Any],
+    most: int,
+) -> None:
+    pretrained = made(tmp_path, kind)
+    encoder, read = TransformerEncoder(pretrained.transformer, **options), reader(pretrained)
+    if encoder.cases is not None:
+        torch.nn.init.normal_(encoder.cases.weight)
+    whole = vectors(encoder, read, SENTENCES)
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    encoder.transformer.register_forward_pre_hook(count)
+    monkeypatch.setattr(module, "MOST_PIECES", most)
+    assert torch.allclose(vectors(encoder, read, SENTENCES), whole, atol=1e-5)
+    inputs = read(SENTENCES)
+    assert isinstance(inputs, PieceInputs)
+    windows, longest = inputs.pieces.shape
+    assert calls == -(-windows // max(1, most // longest))
+    assert (calls == 1) is (most == 1000)
+
+
+def test_gradients_are_the_same_if_a_few_are_read_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretrained = made(tmp_path)
+    encoder, read = TransformerEncoder(pretrained.transformer).eval(), reader(pretrained)
+    found = []
+    for most in (10_000, 24):
+        monkeypatch.setattr(module, "MOST_PIECES", most)
+        encoder.zero_grad()
+        encoder(read(SENTENCES)).square().sum().backward()
+        own = (weight.grad for weight in encoder.parameters())
+        found.append(torch.cat([grad.flatten() for grad in own if grad is not None]))
+    assert torch.allclose(found[0], found[1], rtol=1e-4, atol=1e-3)

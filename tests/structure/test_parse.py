@@ -1,7 +1,7 @@
 import pytest
 
 from fencepost.errors import CrossingSpansError, DataError
-from fencepost.structure import Parse, Sentence, Span, Tree
+from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
 
 ABC = Sentence(("a", "b", "c"), ("A", "B", "C"), id="abc")
 
@@ -36,3 +36,30 @@ def test_the_tree_has_to_stand_over_the_whole_sentence() -> None:
         Parse(ABC, Tree(Sentence(("a", "b", "d")), (Span(0, 3, "S"),)))
     with pytest.raises(DataError, match="leaves words out"):
         Parse(ABC, Tree(ABC, (Span(0, 2, "S"),)))
+
+
+def test_the_log_probability_is_that_of_all_layers() -> None:
+    assert Parse(ABC).log_prob is None
+    assert Parse(ABC, log_probs={"tree": -1.0, "entities": -0.5}).log_prob == -1.5
+    assert Parse(ABC, log_probs={"tree": -1.0}) == Parse(ABC), "they say the same"
+
+
+def test_a_parse_moves_to_a_sentence_with_the_same_words() -> None:
+    text = Sentence.from_whitespace(ABC.words, ["", " ", ""], tags=ABC.tags)
+    parse = Parse(
+        ABC,
+        Tree(ABC, (FoundSpan(0, 3, "S", ABC, 0.5),)),
+        (Entity(1, 3, "X", ABC, 0.25), Span(1, 2, "Y")),
+        (Entity(0, 2, "Z", ABC),),
+        {"tree": -1.0},
+    )
+    moved = parse.over(text)
+    assert moved.sentence is text
+    assert moved.log_probs == {"tree": -1.0}
+    assert moved.tree is not None
+    assert moved.entities is not None
+    found = (*moved.tree.spans, *moved.entities, *moved.dropped)
+    assert [span.text for span in found] == ["ab c", "b c", "", "ab"]
+    assert [span.probability for span in found] == [0.5, 0.25, None, None]
+    bare = Parse(ABC).over(text)
+    assert (bare.tree, bare.entities, bare.sentence) == (None, None, text)

@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fencepost.errors import DataError
 from fencepost.structure import Sentence
@@ -55,3 +58,45 @@ def test_a_sentence_that_makes_no_sense_is_refused(
 
 def test_an_empty_sentence_is_a_sentence() -> None:
     assert len(Sentence(())) == 0
+
+
+@given(sentences(), st.data())
+def test_characters_slice_the_text_between_two_boundaries(
+    sentence: Sentence, data: st.DataObject
+) -> None:
+    start = data.draw(st.integers(0, len(sentence) - 1))
+    end = data.draw(st.integers(start + 1, len(sentence)))
+    text, place = sentence.text_between(start, end), sentence.characters(start, end)
+    if sentence.text is None:
+        assert place is None
+        assert text == " ".join(sentence.words[start:end])
+    else:
+        assert place is not None
+        assert text == sentence.text[place[0] : place[1]]
+        assert text.startswith(sentence.words[start])
+        assert text.endswith(sentence.words[end - 1])
+
+
+def test_between_a_boundary_and_itself_there_is_nothing() -> None:
+    sentence = Sentence.from_whitespace(["a", "b"], [" ", ""])
+    assert sentence.characters(1, 1) is None
+    assert sentence.text_between(1, 1) == ""
+
+
+@given(sentences(), st.text(max_size=3))
+def test_alone_it_has_only_its_own_part_of_the_text(sentence: Sentence, before: str) -> None:
+    if sentence.text is None or sentence.offsets is None:
+        assert sentence.alone() is sentence
+        return
+    offsets = tuple((a + len(before), b + len(before)) for a, b in sentence.offsets)
+    within = replace(sentence, text=before + sentence.text + "!", offsets=offsets)
+    alone = within.alone()
+    assert (alone.words, alone.tags, alone.id) == (sentence.words, sentence.tags, sentence.id)
+    assert alone.text == sentence.text_between(0, len(sentence))
+    assert alone.offsets is not None
+    assert tuple(alone.text[a:b] for a, b in alone.offsets) == sentence.words
+
+
+def test_without_words_it_stays_as_it_is() -> None:
+    empty = Sentence((), text="  ", offsets=())
+    assert empty.alone() is empty

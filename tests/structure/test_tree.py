@@ -117,3 +117,18 @@ def test_depth_does_not_matter() -> None:
     assert Tree.from_brackets(tree.pretty()) == tree
     assert Tree.from_nltk(tree.to_nltk()) == tree
     assert repr(tree)
+
+
+def test_a_tree_slices_the_text_of_its_sentence() -> None:
+    sentence = Sentence.from_whitespace(["The", "cat", "sat"], ["  ", "\n", ""])
+    tree = Tree(sentence, (Span(0, 3, "S"), Span(0, 2, "NP")))
+    child = tree.children[0]
+    assert isinstance(child, Tree)
+    assert (child.text, child.start_char, child.end_char) == ("The  cat", 0, 8)
+    assert (tree.text, tree.start_char, tree.end_char) == (sentence.text, 0, 12)
+
+
+def test_without_offsets_it_has_words_alone() -> None:
+    child = Tree.from_brackets(CAT).children[1]
+    assert isinstance(child, Tree)
+    assert (child.text, child.start_char, child.end_char) == ("sat down", None, None)

@@ -89,7 +89,7 @@ def parse(
     on_screen = out == "-" and sys.stdout.isatty()
     only_trees = "tree" in tasks and "entities" not in tasks
     with parsing(texts, quiet=quiet or on_screen) as done:  # a bar would stand among the trees
-        if on_screen and to is None or (out == "-" and to == "pretty"):
+        if (on_screen and to is None) or (out == "-" and to == "pretty"):
             for number, found in enumerate(parses()):
                 print(("\n" if number else "") + told_parse(found))
         else:

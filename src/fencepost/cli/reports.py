@@ -134,7 +134,7 @@ def _told_mentions(entities: Sequence[Span], sentence: Sentence) -> str:
         while holders and holders[-1].end <= span.start:
             holders.pop()
         text = " ".join(sentence.text_between(span.start, span.end).split())
-        probability = getattr(span, "probability", None)
+        probability = span.probability
         told = "" if probability is None else f"{probability:.2f}"
         rows.append(("  " * len(holders) + text, span.label or "", told))
         holders.append(span)

@@ -194,7 +194,7 @@ class Parser:
         except Exception as error:
             if len(sentences) == 1:
                 _log.warning("a sentence could not be parsed", exc_info=True)
-                return [f"could not be parsed: {type(error).__name__}: {error}"]
+                return [f"could not be parsed: {_told(error)}"]
         half = len(sentences) // 2
         return [
             result
@@ -248,7 +248,7 @@ def _waiting(x: object, *, strict: bool = False) -> _Waiting:
     except Exception as error:  # a list of the caller's own making may raise anything
         if strict:
             raise
-        return _Waiting((), text, f"{type(error).__name__}: {error}")
+        return _Waiting((), text, _told(error))
 
 
 def _given(x: object) -> tuple[Sentence, ...]:
@@ -276,6 +276,10 @@ def _one_sentence(x: object) -> Sentence | None:
 
 def _is_list(x: object) -> TypeGuard[Sequence[Any]]:
     return isinstance(x, Sequence) and not isinstance(x, str | bytes | bytearray | memoryview)
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def _shown(x: object) -> str:

@@ -66,7 +66,7 @@ class Texts:
         self.kind = kind
         self.format = format
         # Only the words are wanted: that entities cross is no reason to stop.
-        self.settings = ReadSettings(encoding=encoding, on_crossing="drop-span")
+        self.settings = ReadSettings(encoding=encoding, on_crossing="drop-span", drop_traces=True)
         self.words_read = 0
         self.place = ("", 0)
         self._sources: list[str | Source | Reading] = []

@@ -78,7 +78,7 @@ def _names(names: Any) -> tuple[str, ...]:
 def _rows(spans: Iterable[Span]) -> list[list[Any]]:
     rows: list[list[Any]] = []
     for span in spans:
-        probability = getattr(span, "probability", None)
+        probability = span.probability
         rows.append([*span] if probability is None else [*span, probability])
     return rows
 

@@ -22,6 +22,26 @@ class Span(NamedTuple):
     end: int
     label: str | None = None  # None marks a filler: the parser needs it, the tree does not
 
+    @property
+    def text(self) -> str:
+        """Its words in the text; of a span that was not found in a sentence, nothing."""
+        return ""
+
+    @property
+    def start_char(self) -> int | None:
+        """Where it begins in the text; None if that is not known."""
+        return None
+
+    @property
+    def end_char(self) -> int | None:
+        """Where it ends in the text; None if that is not known."""
+        return None
+
+    @property
+    def probability(self) -> float | None:
+        """How sure a parser was; None if none found it."""
+        return None
+
     def __str__(self) -> str:
         return f"({self.start}, {self.end}) {'∅' if self.label is None else self.label}"
 

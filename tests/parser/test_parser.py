@@ -1,0 +1,494 @@
+"""The contract of `parse`: one result an input, whatever the input is."""
+
+import logging
+import math
+import pickle
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fencepost
+from fencepost.errors import ConfigError, DataError, ModelError
+from fencepost.parser import parser as module
+from fencepost.parser.model import Model, load_model, save_model
+from fencepost.parser.parser import Parser, load
+from fencepost.parser.predict import predict
+from fencepost.structure import Document, Entity, FoundSpan, Parse, Sentence
+from tests.parser.test_model import small_model, transformer_model
+from tests.tiny import tiny_transformer
+
+TEXT = "The cat sat on the mat.  It slept,\n\nand (b) ate 🐟 at Dr. Bo's."
+ODD = [
+    "x",
+    "🐟",
+    "👩‍👩‍👧",
+    "\u200b",
+    "x" * 10_001,  # more than our WordPiece takes, so that it is one piece there
+    "\ud800",
+    "a \udfff b",
+    "\0",
+    "a\0b \0",
+    "\ufeffa",
+    "((",
+    "\u202e",
+    "a\u0301\u0301",
+]
+
+
+def lively_model(*heads: str) -> Model:
+    """A random model that finds some of everything."""
+    model = small_model(*heads)
+    torch.manual_seed(3)
+    for parameter in model.network.parameters():
+        torch.nn.init.normal_(parameter, std=0.7)
+    return model
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    return Parser(lively_model("tree", "entities", "tags"))
+
+
+@pytest.fixture(scope="module", params=["bert", "roberta"])
+def reader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Parser:
+    folder = tmp_path_factory.mktemp("tiny")
+    return Parser(transformer_model(tiny_transformer(folder, kind=request.param)))
+
+
+PARSER = Parser(lively_model("tree", "entities", "tags"))  # for tests that Hypothesis repeats
+
+
+def close(one: Document, other: Document) -> None:
+    """Check that two documents are the same, up to rounding in what is told of probability."""
+    assert one == other
+    for a, b in zip(one.sentences, other.sentences, strict=True):
+        assert a.log_prob == pytest.approx(b.log_prob, abs=1e-4)
+        for x, y in zip(a.entities or (), b.entities or (), strict=True):
+            assert isinstance(x, Entity)
+            assert isinstance(y, Entity)
+            assert x.probability == pytest.approx(y.probability, abs=1e-5)
+
+
+class TestInputs:
+    def test_text_is_split_and_offsets_slice_it(self, parser: Parser) -> None:
+        document = parser.parse(TEXT)
+        assert document.is_ok
+        assert document.text is TEXT
+        assert len(document.sentences) == 3
+        for parse in document.sentences:
+            assert parse.sentence.text is TEXT
+            assert parse.sentence.offsets is not None
+            assert tuple(TEXT[a:b] for a, b in parse.sentence.offsets) == parse.words
+            assert parse.tree is not None
+            for tree in parse.tree:
+                assert tree.text == TEXT[tree.start_char : tree.end_char]
+
+    @pytest.mark.parametrize("text", ["", " ", "\n\t \u3000", "\u2028"])
+    def test_text_without_words_has_no_sentences(self, parser: Parser, text: str) -> None:
+        assert parser.parse(text) == Document((), text)
+
+    @pytest.mark.parametrize("empty", [[], (), [[]], [[], ()], Sentence(()), [Sentence(())]])
+    def test_no_words_make_no_sentences(self, parser: Parser, empty: Any) -> None:
+        assert parser.parse(empty) == Document(())
+
+    def test_a_list_of_words_is_one_sentence_and_never_split(self, parser: Parser) -> None:
+        document = parser.parse(["The cat.", "isn't", "(", " "])
+        (parse,) = document.sentences
+        assert parse.words == ("The cat.", "isn't", "(", " ")
+        assert document.text is None
+        assert document.tree is parse.tree
+
+    def test_a_list_of_lists_is_as_many_sentences(self, parser: Parser) -> None:
+        document = parser.parse([["a", "b"], ("c",), Sentence(("d",), id="d")])
+        assert [parse.words for parse in document.sentences] == [("a", "b"), ("c",), ("d",)]
+        assert document.sentences[2].id == "d"
+
+    def test_a_sentence_keeps_what_is_known_of_it(self, parser: Parser) -> None:
+        sentence = Sentence(("a", "b"), ("A", "B"), "-a b", ((1, 2), (3, 4)), "id")
+        document = parser.parse(sentence)
+        assert document.sentences[0].sentence == sentence
+        assert document.text is None
+
+    @pytest.mark.parametrize("text", ODD, ids=lambda text: ascii(text)[:20])
+    @pytest.mark.parametrize("as_words", [False, True])
+    def test_odd_words_are_parsed(self, parser: Parser, text: str, as_words: bool) -> None:
+        document = parser.parse([text] if as_words else text)
+        assert document.is_ok
+        assert len(document.sentences) == 1
+        assert document.tree is not None
+
+    @pytest.mark.parametrize("text", ODD, ids=lambda text: ascii(text)[:20])
+    def test_odd_words_are_parsed_by_a_transformer(self, reader: Parser, text: str) -> None:
+        close(reader.parse(text), next(reader.parse_many([text, "the cat"])))
+        assert reader.parse([text]).tree is not None
+
+    def test_three_thousand_words_are_one_sentence(self, parser: Parser) -> None:
+        (parse,) = parser.parse(["a", "b", "c"] * 1000).sentences
+        assert len(parse.words) == 3000
+        assert parse.tree is not None
+        assert parse.log_prob is not None
+        assert math.isfinite(parse.log_prob)
+
+    def test_words_that_are_empty_are_told(self, parser: Parser) -> None:
+        for wrong in (["a", ""], [["a"], ["b", ""]]):
+            document = parser.parse(wrong)
+            assert (document.sentences, document.status) == ((), "word 1 is empty")
+
+    @pytest.mark.parametrize(
+        ("wrong", "shown"),
+        [
+            (None, "NoneType None"),
+            (7, "int 7"),
+            (float("nan"), "float nan"),
+            (b"bytes", "bytes b'bytes'"),
+            (bytearray(b"x"), "bytearray"),
+            (memoryview(b"x"), "memoryview"),
+            ([None], "list [None]"),
+            (["a", 1], "list ['a', 1]"),
+            (["a", ["b"]], "list ['a', ['b']]"),
+            ([["a", None]], "list [['a', None]]"),
+            ([["a"], [["b"]]], "list [['a'], [['b']]]"),
+            ([b"a"], "list [b'a']"),
+            ({"a": 1}, "dict {'a': 1}"),
+            ({"a"}, "set {'a'}"),
+            (range(3), "range range(0, 3)"),
+            (iter(["a"]), "list_iterator"),
+            ([1] * 1000, "list [1, 1, 1, 1, 1, 1, ...]: "),
+            pytest.param(10**5000, "int: ", id="a number that cannot be written"),
+        ],
+    )
+    def test_what_is_neither_text_nor_words_is_refused(
+        self, parser: Parser, wrong: Any, shown: str
+    ) -> None:
+        with pytest.raises(TypeError) as raised:
+            parser.parse(wrong)
+        message = str(raised.value)
+        assert message.startswith(f"text or words were expected, not {shown}")
+        assert message.endswith("or parse([['The', 'cat'], ['It', 'sat']])")
+        bad, good = parser.parse_many([wrong, "a"])
+        assert (bad.sentences, bad.text) == ((), None)
+        assert bad.status == f"TypeError: {message}"
+        assert good == parser.parse("a")
+
+    def test_lists_that_are_nested_deeply_or_raise_take_nothing_down(self, parser: Parser) -> None:
+        deep: list[Any] = []
+        for _ in range(100_000):
+            deep = [deep]
+
+        class Broken(Sequence[str]):
+            def __len__(self) -> int:
+                raise OSError("gone")
+
+            def __getitem__(self, index: Any) -> Any:
+                raise OSError("gone")
+
+        statuses = [found.status for found in parser.parse_many([deep, Broken(), ["a"]])]
+        assert statuses[0].startswith("TypeError: text or words were expected, not list [[[[[[")
+        assert statuses[1:] == ["OSError: gone", "ok"]
+        with pytest.raises(OSError, match="gone"):
+            parser.parse(Broken())
+        while deep:  # or the interpreter would run out of stack as it lets go of it
+            (deep,) = deep
+
+
+class TestChoices:
+    def test_only_what_is_asked_for_is_found(self, parser: Parser) -> None:
+        assert parser.tasks == ("tree", "entities", "tags")
+        whole = parser.parse("a b c")
+        (parse,) = whole.sentences
+        for tasks in (["tree"], "tree", ("tree",), {"tree"}):
+            (found,) = parser.parse("a b c", tasks=tasks).sentences
+            assert (found.entities, found.tags) == (None, None)
+            assert found.tree is not None
+            assert found.tree.spans == (parse.tree and parse.tree.spans)
+            assert set(found.tree.tags) == {"XX"}
+            assert set(found.log_probs or ()) == {"tree"}
+        (found,) = parser.parse("a b c", tasks=["entities"]).sentences
+        assert (found.tree, found.entities) == (None, parse.entities)
+        (found,) = parser.parse("a b c", tasks=["tags"]).sentences
+        assert (found.tree, found.entities, found.tags) == (None, None, parse.tags)
+        assert found.log_prob is None
+
+    def test_what_a_model_cannot_find_is_told(self) -> None:
+        parser = Parser(small_model("tree"))
+        message = "this model has no head for 'entities'; it has tree"
+        with pytest.raises(ConfigError, match=message):
+            parser.parse("a", tasks=["entities"])
+        with pytest.raises(ConfigError, match=message):
+            parser.parse_many(["a"], tasks=["tree", "entities"])  # before the first is asked for
+        assert repr(parser) == "<fencepost.Parser: tree>"
+
+    @pytest.mark.parametrize("beams", [0, -1])
+    def test_no_beams_are_refused(self, parser: Parser, beams: int) -> None:
+        with pytest.raises(ConfigError, match=f"beams: at least 1, not {beams}"):
+            parser.parse("a", beams=beams)
+        with pytest.raises(ConfigError, match="beams"):
+            parser.parse_many(["a"], beams=beams)
+
+    def test_a_beam_finds_what_is_at_least_as_likely(self, parser: Parser) -> None:
+        greedy, beam = (parser.parse("a b c b a", beams=beams).log_prob for beams in (1, 16))
+        assert greedy is not None
+        assert beam is not None
+        assert beam >= greedy - 1e-4
+
+    def test_long_sentences_are_refused_and_take_nothing_else_down(self) -> None:
+        parser = Parser(lively_model("tree"), max_words=3)
+        document = parser.parse("a b c d")
+        assert (document.sentences, document.text) == ((), "a b c d")
+        assert document.status == (
+            "a sentence of 4 words is longer than 3; a parser with a larger max_words would take it"
+        )
+        found = list(parser.parse_many(["a b c", ["a"] * 4, [["a"], ["b"] * 2000], "a"]))
+        assert [one.is_ok for one in found] == [True, False, False, True]
+        assert found[2].status.startswith("a sentence of 2,000 words")
+
+
+class TestMany:
+    def test_each_comes_back_as_it_would_alone(self, parser: Parser) -> None:
+        # No words in turn: many boundaries would be as good as each other but for rounding.
+        long = " ".join(f"{'abc'[n * n % 7 % 3]}{'cab'[n // 3 % 3]}" for n in range(90))
+        inputs: list[Any] = [TEXT, "", ["a"], None, long, [["b"], ["c", "a"]], *ODD, ["", 1]]
+        for beams in (1, 3):
+            found = list(parser.parse_many(inputs, beams=beams))
+            assert len(found) == len(inputs)
+            for x, document in zip(inputs, found, strict=True):
+                if document.status.startswith("TypeError"):
+                    with pytest.raises(TypeError):
+                        parser.parse(x)
+                else:
+                    close(document, parser.parse(x, beams=beams))
+
+    def test_nothing_in_nothing_out(self, parser: Parser) -> None:
+        assert list(parser.parse_many([])) == []
+        assert list(parser.parse_many(iter(()))) == []
+
+    @pytest.mark.parametrize("one", ["The cat.", b"x", Sentence(("a",))])
+    def test_one_text_is_not_taken_for_many(self, parser: Parser, one: Any) -> None:
+        with pytest.raises(TypeError, match=r"many texts were expected, not .*parse_many\(\[text"):
+            parser.parse_many(one)
+        with pytest.raises(TypeError, match="not iterable"):
+            parser.parse_many(None)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(("text", "words"), [("a b c", 3), ("", 0)])
+    def test_inputs_are_read_as_they_are_needed(
+        self, parser: Parser, monkeypatch: pytest.MonkeyPatch, text: str, words: int
+    ) -> None:
+        monkeypatch.setattr(module, "CHUNK_WORDS", 30)
+        monkeypatch.setattr(module, "CHUNK_TEXTS", 20)
+        read = 0
+
+        def endless() -> Iterator[str]:
+            nonlocal read
+            while True:
+                read += 1
+                yield text
+
+        found = parser.parse_many(endless())
+        assert read == 0
+        assert len(next(found).sentences) == (1 if words else 0)
+        assert read == (10 if words else 20)
+        assert len(list(islice(found, 45))) == 45
+        assert read == (50 if words else 60)
+
+    def test_an_input_that_cannot_be_read_ends_the_stream(self, parser: Parser) -> None:
+        def broken() -> Iterator[str]:
+            yield "a"
+            raise DataError("no more")
+
+        with pytest.raises(DataError, match="no more"):
+            list(parser.parse_many(broken()))
+
+    def test_words_are_counted(self, parser: Parser) -> None:
+        told: list[int] = []
+        inputs: list[Any] = ["a b c", None, "", ["d"] * 2990, "a b"]
+        assert len(list(parser.parse_many(inputs, done=told.append))) == 5
+        assert len(told) == 2
+        assert sum(told) == 2995
+
+    def test_what_the_caller_raises_is_the_callers(self, parser: Parser) -> None:
+        def stop(words: int) -> None:
+            raise RuntimeError("enough")
+
+        with pytest.raises(RuntimeError, match="enough"):
+            list(parser.parse_many(["a", "b"], done=stop))
+
+
+class TestFailures:
+    @pytest.fixture
+    def failing(self, parser: Parser, monkeypatch: pytest.MonkeyPatch) -> Parser:
+        """A parser that fails at any sentence with the word `bad`."""
+
+        def fail(model: Model, sentences: Sequence[Sentence], **options: Any) -> list[Parse]:
+            if any("bad" in sentence.words for sentence in sentences):
+                raise RuntimeError("this cannot be read")
+            return predict(model, sentences, **options)
+
+        monkeypatch.setattr(module, "predict", fail)
+        return parser
+
+    def test_one_takes_no_other_down(
+        self, failing: Parser, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        texts = [*["a b c", "bad", "b"] * 20, "a. A bad one. C."]
+        told: list[int] = []
+        with caplog.at_level(logging.WARNING):
+            found = list(failing.parse_many(texts, done=told.append))
+        assert [document.text for document in found] == texts
+        for document in found:
+            assert document.text is not None
+            assert document.is_ok is ("bad" not in document.text)
+            if document.is_ok:
+                assert document.tree is not None
+            else:
+                assert document.sentences == ()
+                assert document.status == "could not be parsed: RuntimeError: this cannot be read"
+        assert len(caplog.records) == 21
+        assert sum(told) == 20 * 5 + 8  # no word twice
+
+    def test_alone_it_comes_back_with_a_status(self, failing: Parser) -> None:
+        assert failing.parse(["bad"]).status.startswith("could not be parsed: RuntimeError")
+        assert failing.parse(["good"]).is_ok
+
+    def test_an_interrupt_is_none(self, parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupted(*arguments: Any, **options: Any) -> list[Parse]:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(module, "predict", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            parser.parse("a")
+
+    def test_a_network_goes_on_learning_after_a_failure(self) -> None:
+        model = small_model("tree")
+        model.network.train()
+
+        def fail(words: int) -> None:
+            raise ValueError("no")
+
+        with pytest.raises(ValueError, match="no"):
+            predict(model, [Sentence(("a",))], done=fail)
+        assert model.network.training
+
+
+class TestProbabilities:
+    @pytest.mark.parametrize("beams", [1, 4])
+    def test_each_step_has_one_and_all_together_make_that_of_the_parse(
+        self, parser: Parser, beams: int
+    ) -> None:
+        entities = 0
+        for document in parser.parse_many([TEXT, "a b c d", "a", ["b", "c"] * 30], beams=beams):
+            for parse in document.sentences:
+                assert parse.tree is not None
+                assert parse.entities is not None
+                assert set(parse.log_probs or ()) == {"tree", "entities"}
+                for layer, spans in (("tree", parse.tree.spans), ("entities", parse.entities)):
+                    known: dict[tuple[int, int], float] = {}
+                    for span in spans:
+                        assert isinstance(span, Entity if layer == "entities" else FoundSpan)
+                        assert span.probability is not None
+                        assert 0 < span.probability <= 1
+                        # Spans over the same words were made in one step.
+                        assert known.setdefault(span[:2], span.probability) == span.probability
+                    # Fillers are steps, too, and cannot be seen.
+                    total = (parse.log_probs or {})[layer]
+                    assert total <= sum(map(math.log, known.values())) + 1e-3
+                entities += len(parse.entities)
+        assert entities > 5
+
+    @given(st.text(st.sampled_from("abc .,!?\n'\u200d🐟é()\ud800\0"), max_size=60))
+    def test_entities_slice_the_callers_text(self, text: str) -> None:
+        document = PARSER.parse(text)
+        assert document.is_ok
+        words = 0
+        for parse in document.sentences:
+            words += len(parse.words)
+            for entity in parse.entities or ():
+                assert isinstance(entity, Entity)
+                assert entity.text == text[entity.start_char : entity.end_char]
+                assert entity.text.split() != []
+        assert (words == 0) is not bool(text.strip())
+
+    def test_a_document_can_be_sent_elsewhere(self, parser: Parser) -> None:
+        document = parser.parse(TEXT)
+        again = pickle.loads(pickle.dumps(document))
+        close(again, document)
+        close(Document.from_dict(document.to_dict()), document)
+
+
+class TestLoad:
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        save_model(lively_model("tree", "entities"), tmp_path / "model", card="# Mine\n")
+        return tmp_path / "model"
+
+    def test_a_folder_is_loaded_with_its_card(self, folder: Path) -> None:
+        parser = fencepost.load(folder, max_words=5)
+        assert isinstance(parser, fencepost.Parser)
+        assert (parser.card, parser.max_words, parser.tasks) == (
+            "# Mine\n",
+            5,
+            ("tree", "entities"),
+        )
+        assert load(str(folder)).parse("a b") == parser.parse("a b")
+
+    def test_a_parser_is_saved_and_loaded(self, folder: Path, tmp_path: Path) -> None:
+        parser = load(folder)
+        parser.save(tmp_path / "new/copy")
+        again = load(tmp_path / "new/copy")
+        close(again.parse(TEXT), parser.parse(TEXT))
+        assert again.card == "# Mine\n"
+
+    def test_without_a_name_it_is_the_one_that_ships(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("fencepost.parser.shipped.MODELS", folder.parent)
+        with pytest.raises(ModelError, match=r"en-small: there is no such folder.*\(model\)"):
+            load()
+        folder.rename(folder.parent / "en-small")
+        assert load().card == load("en-small").card == "# Mine\n"
+
+    def test_a_card_may_be_missing_or_of_another_encoding(self, folder: Path) -> None:
+        (folder / "README.md").write_bytes(b"caf\xe9")
+        assert load(folder).card == "caf\ufffd"
+        (folder / "README.md").unlink()
+        assert load(folder).card == ""
+
+    @pytest.mark.parametrize("device", ["nonsense", "cuda:99", ""])
+    def test_a_device_that_cannot_be_used_is_told(self, folder: Path, device: str) -> None:
+        with pytest.raises(ConfigError, match=f"device '{device}' cannot be used: "):
+            load(folder, device=device)
+
+    def test_threads_are_set(self, folder: Path) -> None:
+        before = torch.get_num_threads()
+        try:
+            load(folder, threads=1)
+            assert torch.get_num_threads() == 1
+        finally:
+            torch.set_num_threads(before)
+        with pytest.raises(ConfigError, match="threads: at least 1, not 0"):
+            load(folder, threads=0)
+
+
+def test_half_of_the_bits_are_half_of_the_size_and_parse_again(tmp_path: Path) -> None:
+    model = transformer_model(tiny_transformer(tmp_path))
+    parser = Parser(model)
+    parser.save(tmp_path / "whole")
+    parser.save(tmp_path / "half", half=True)
+    sizes = [(tmp_path / x / "weights.safetensors").stat().st_size for x in ("whole", "half")]
+    assert 0.45 < sizes[1] / sizes[0] < 0.65  # the names of weights do not shrink
+    again = load_model(tmp_path / "half")
+    assert {value.dtype for value in again.network.parameters()} == {torch.float32}
+    for name, value in model.network.state_dict().items():
+        assert torch.allclose(again.network.state_dict()[name], value, rtol=1e-3, atol=1e-6), name
+    found = Parser(again).parse("the cat sat on the mat")
+    whole = parser.parse("the cat sat on the mat")
+    assert found.log_prob == pytest.approx(whole.log_prob, rel=0.05)
+    # What was rounded once stays as it is.
+    Parser(again).save(tmp_path / "again", half=True)
+    once, twice = ((tmp_path / x / "weights.safetensors").read_bytes() for x in ("half", "again"))
+    assert once == twice

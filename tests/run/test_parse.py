@@ -1,0 +1,443 @@
+"""What people bring is parsed: texts, files, folders, standard input."""
+
+import gzip
+import io
+import json
+import sys
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fencepost.errors import ConfigError, DataError
+from fencepost.parser import parser as parser_module
+from fencepost.parser.model import Model
+from fencepost.parser.parser import Parser
+from fencepost.parser.predict import predict
+from fencepost.run import parse as module
+from fencepost.run.parse import Kind, Texts, Unparsed, parse_texts
+from fencepost.structure import Entity, Parse, Sentence
+from tests.parser.test_parser import lively_model
+
+CAT = "The cat sat on\nthe mat. It slept.\n\nThen it ate.\n"
+CAT_WORDS = ["The cat sat on the mat .", "It slept .", "Then it ate ."]
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    return Parser(lively_model("tree", "entities", "tags"))
+
+
+def words_of(texts: Texts) -> list[str]:
+    return [" ".join(one.words) for item in texts for one in item.sentences]
+
+
+def places(texts: Texts) -> list[tuple[str, int]]:
+    return [(Path(item.path).name, item.line) for item in texts if item.sentences]
+
+
+@pytest.fixture
+def stdin(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def give(data: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    return give
+
+
+@pytest.fixture
+def cat(tmp_path: Path) -> Path:
+    path = tmp_path / "cat.txt"
+    path.write_text(CAT)
+    return path
+
+
+class TestWhatAnArgumentIs:
+    def test_what_names_a_file_is_read_and_anything_else_is_text(self, cat: Path) -> None:
+        assert words_of(Texts([str(cat), "It purred."])) == [*CAT_WORDS, "It purred ."]
+
+    def test_text_may_be_forced(self, cat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(cat.parent)
+        assert words_of(Texts(["cat.txt", "-", "no/where"], is_text=True)) == [
+            "cat.txt",
+            "-",
+            "no / where",
+        ]
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "nowhere.txt",
+            "no/where",
+            "./x",
+            "no\\where",
+            "/nowhere/my report.txt",
+            "../my report.jsonl",
+            "~/my report.txt",
+            "café.txt",
+            "a.tar.gz",
+        ],
+    )
+    def test_what_looks_like_a_path_and_is_not_there_is_an_error(self, name: str) -> None:
+        with pytest.raises(DataError) as raised:
+            Texts([name])
+        assert str(raised.value) == (
+            f"{name}: there is no such file; pass --text if this is a text"
+        )
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            " ",
+            "Hello",
+            "Wait...",
+            "U.S.",
+            "e.g.",
+            "He and/or she left.",
+            "See report.txt now",
+            "x" * 5000,
+            "a\0b",
+            "\ud800",
+            "$5.50",
+            "3.14",
+            "...why",
+        ],
+        ids=lambda text: ascii(text)[:20],
+    )
+    def test_what_does_not_is_text(self, text: str) -> None:
+        texts = Texts([text])
+        assert texts.bytes_total == 0
+        (item,) = texts
+        assert (item.path, item.line) == ("", 1)
+        assert "".join("".join(one.words) for one in item.sentences) == "".join(text.split())
+
+    def test_standard_input_is_read(self, stdin: Any) -> None:
+        stdin(CAT.encode())
+        texts = Texts(["-"])
+        assert texts.bytes_total == 0
+        assert words_of(texts) == CAT_WORDS
+        stdin(b"(S (A a) (B b))\n")
+        texts = Texts(["-"], format="ptb")
+        assert texts.bytes_total == 0
+        assert words_of(texts) == ["a b"]
+        stdin(b'{"text": "A b."}\n')
+        assert words_of(Texts(["-"], format="jsonl")) == ["A b ."]
+
+
+class TestPlainFiles:
+    def test_sentences_know_their_place(self, cat: Path) -> None:
+        texts = Texts([str(cat)])
+        assert texts.bytes_total == len(CAT)
+        items = list(texts)
+        assert [(item.path, item.line, len(item.sentences)) for item in items] == [
+            (str(cat), 1, 2),
+            (str(cat), 4, 1),
+        ]
+        assert texts.place == (str(cat), 4)
+        assert texts.words_read == 14
+        assert texts.bytes_read == texts.bytes_total
+
+    def test_how_far_it_is_can_be_asked_on_the_way(self, cat: Path, tmp_path: Path) -> None:
+        tree = tmp_path / "x.ptb"
+        tree.write_text("(S (A a))\n")
+        texts = Texts([str(cat), str(tree), "text"])
+        assert texts.bytes_read == 0
+        seen = [texts.bytes_read for _ in texts]
+        assert seen == sorted(seen)
+        assert seen[-1] == texts.bytes_read == texts.bytes_total == len(CAT) + 10
+
+    @pytest.mark.parametrize(
+        ("kind", "expected"),
+        [("lines", ["a 'll b .", "C d !"]), ("words", ["a'll b.", "C d!"])],
+    )
+    def test_lines_are_sentences(self, tmp_path: Path, kind: Kind, expected: list[str]) -> None:
+        path = tmp_path / "x.txt"
+        path.write_bytes(b"\n  a'll  b.\r\n\n \t\nC d!")
+        texts = Texts([str(path)], kind=kind)
+        assert words_of(texts) == expected
+        texts = Texts([str(path)], kind=kind)
+        assert places(texts) == [("x.txt", 2), ("x.txt", 5)]
+        # The same from an argument.
+        texts = Texts(["\n  a'll  b.\r\n\n \t\nC d!"], kind=kind)
+        assert places(texts) == [("", 2), ("", 5)]
+
+    @pytest.mark.parametrize("kind", ["lines", "words"])
+    def test_lines_of_a_file_with_a_known_suffix_are_lines_all_the_same(
+        self, tmp_path: Path, kind: Kind
+    ) -> None:
+        for name in ("x.jsonl", "x.data", "x.ptb"):
+            path = tmp_path / name
+            path.write_text("one two\nthree\n")
+            assert words_of(Texts([str(path)], kind=kind)) == ["one two", "three"]
+
+    def test_lines_keep_their_text_and_words_do_not(self) -> None:
+        (item,) = Texts(["  it's "], kind="lines")
+        (one,) = item.sentences
+        assert (one.text, one.offsets) == ("  it's ", ((2, 4), (4, 6)))
+        (item,) = Texts(["  it's "], kind="words")
+        assert item.sentences == (Sentence(("it's",)),)
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1", "utf-8-sig"])
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_encodings_and_gzip_are_read(self, tmp_path: Path, encoding: str, packed: bool) -> None:
+        data = "Ça va.\n\nÀ bientôt.\n".encode(encoding)
+        path = tmp_path / ("x.txt.gz" if packed else "x.txt")
+        path.write_bytes(gzip.compress(data) if packed else data)
+        texts = Texts([str(path)], encoding="utf-8" if encoding == "utf-8-sig" else encoding)
+        assert words_of(texts) == ["Ça va .", "À bientôt ."]
+        assert texts.bytes_read == texts.bytes_total == path.stat().st_size
+
+    def test_an_unknown_encoding_is_refused_at_once(self, cat: Path) -> None:
+        with pytest.raises(ConfigError, match="the encoding 'nonsense' is unknown"):
+            Texts([str(cat)], encoding="nonsense")
+
+    @pytest.mark.parametrize("kind", ["text", "lines", "words"])
+    def test_a_broken_byte_is_told_with_its_line(self, tmp_path: Path, kind: Kind) -> None:
+        path = tmp_path / "x.txt"
+        path.write_bytes(b"a\nb\ncaf\xe9\n")
+        with pytest.raises(DataError, match=r"x\.txt:3: not utf-8: byte 0xe9 at column 4"):
+            list(Texts([str(path)], kind=kind))
+
+    def test_a_paragraph_that_is_too_long_is_cut_between_lines(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "_MOST", 20)
+        path = tmp_path / "x.txt"
+        lines = [f"line number {n} goes on" for n in range(7)]
+        path.write_text("\n".join(lines))
+        items = list(Texts([str(path)]))
+        assert [item.line for item in items if item.sentences] == [1, 2, 3, 4, 5, 6, 7]
+        assert words_of(Texts([str(path)])) == lines
+        path.write_text("a b c d " * 100)  # a line is never cut
+        assert [len(one) for item in Texts([str(path)]) for one in item.sentences] == [400]
+
+    def test_a_file_is_read_as_it_is_needed(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.txt"
+        path.write_text("One sentence.\n\n" * 50_000)
+        texts = Texts([str(path)])
+        assert len(list(islice(texts, 10))) == 10
+        assert texts.bytes_read < texts.bytes_total / 5
+
+    @pytest.mark.parametrize("text", ["", "\n", " \n\n \n"])
+    def test_an_empty_file_has_no_sentences(self, tmp_path: Path, text: str) -> None:
+        for kind in module.KINDS:
+            path = tmp_path / "x.txt"
+            path.write_text(text)
+            assert words_of(Texts([str(path)], kind=kind)) == []  # type: ignore[arg-type]
+
+
+class TestAnnotatedFiles:
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("x.ptb", "(S (NP (PRP It)) (VP (VBD can't) (X -LRB-)))\n(NP (NN Dr.Who))\n"),
+            ("x.conll", "It\tO\ncan't\tB-X\n(\tO\n\nDr.Who\tO\n"),
+            ("x.data", "It can't (\n\n\nDr.Who\n0,1 X\n\n"),
+            ("x.jsonl", '{"words": ["It", "can\'t", "("]}\n\n{"tokens": ["Dr.Who"]}\n'),
+            (
+                "x.ndjson",
+                '{"text": "It can\'t(", "offsets": [[0, 2], [3, 8], [8, 9]]}\n'
+                '{"tree": "(NP (NN Dr.Who))"}\n',
+            ),
+        ],
+    )
+    def test_words_are_kept_as_they_are(self, tmp_path: Path, name: str, text: str) -> None:
+        path = tmp_path / name
+        path.write_text(text)
+        assert words_of(Texts([str(path)])) == ["It can't (", "Dr.Who"]
+        packed = tmp_path / f"{name}.gz"
+        packed.write_bytes(gzip.compress(text.encode()))
+        texts = Texts([str(packed)])
+        assert words_of(texts) == ["It can't (", "Dr.Who"]
+        assert texts.bytes_read == texts.bytes_total
+        # The format may be named instead.
+        other = tmp_path / "x.txt"
+        other.write_text(text)
+        format = Path(name).suffix[1:].replace("ndjson", "jsonl")
+        assert words_of(Texts([str(other)], format=format)) == ["It can't (", "Dr.Who"]
+        # And then it matters more than how plain files are read.
+        assert len(words_of(Texts([str(other)], format=format, kind="words"))) == 2
+
+    def test_text_of_json_lines_is_split_and_keeps_its_name(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.jsonl"
+        rows: list[dict[str, Any]] = [
+            {"id": "one", "text": "It's one."},
+            {"id": "two", "text": "It is. A second.", "entities": [[0, 2, "X"]], "words": None},
+            {"text": "No name."},
+            {"id": "none", "text": ""},
+            {"id": "w", "text": "a b", "words": ["a", "b"]},
+        ]
+        path.write_text("\n".join(map(json.dumps, rows)))
+        found = [one for item in Texts([str(path)]) for one in item.sentences]
+        assert [(one.id, " ".join(one.words)) for one in found] == [
+            ("one", "It 's one ."),
+            ("two-1", "It is ."),
+            ("two-2", "A second ."),
+            (None, "No name ."),
+            ("w", "a b"),
+        ]
+        assert places(Texts([str(path)])) == [("x.jsonl", line) for line in (1, 2, 3, 5)]
+
+    @pytest.mark.parametrize(
+        ("line", "message"),
+        [
+            ("{", "no JSON: "),
+            ("[1]", "an object is expected on each line"),
+            ("7", "an object is expected on each line"),
+            ("[" * 100_000, "no JSON: "),
+            ('{"text": 5}', "'text' has to be a string"),
+            ('{"words": ["a", 1]}', "'words' has to be a list of strings"),
+            ('{"words": ["a", ""]}', "word 1 is empty"),
+            ('{"id": 7, "text": "a"}', "'id' has to be a string, not 7"),
+            ("{}", "a sentence needs `words`, `text` or `tree`"),
+        ],
+        ids=lambda text: text[:20],
+    )
+    def test_a_broken_line_is_told_with_its_place(
+        self, tmp_path: Path, line: str, message: str
+    ) -> None:
+        path = tmp_path / "x.jsonl"
+        path.write_text(f'{{"text": "a"}}\n\n{line}\n')
+        with pytest.raises(DataError) as raised:
+            list(Texts([str(path)]))
+        assert str(raised.value).startswith(f"{path}:3: {message}")
+
+    def test_a_broken_tree_is_told_with_its_place(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.ptb"
+        path.write_text("(S (A a))\n(S (A a)\n")
+        with pytest.raises(DataError, match=r"x\.ptb:2: this bracket is never closed"):
+            list(Texts([str(path)]))
+
+    def test_entities_that_cross_do_not_matter(self, tmp_path: Path) -> None:
+        (tmp_path / "x.data").write_text("a b c\n0,2 X|1,3 X\n\n")
+        row = {"words": ["a", "b", "c"], "entities": [[0, 2, "X"], [1, 3, "X"]]}
+        (tmp_path / "x.jsonl").write_text(json.dumps(row))
+        assert words_of(Texts([str(tmp_path)])) == ["a b c"] * 2
+
+    def test_formats_that_cannot_be_read_are_refused(self, cat: Path) -> None:
+        with pytest.raises(DataError, match="the format 'nonsense' is unknown"):
+            Texts([str(cat)], format="nonsense")
+        with pytest.raises(DataError, match="pretty can only be written"):
+            Texts([str(cat)], format="pretty")
+
+
+class TestFolders:
+    def test_all_known_files_are_read_in_order_of_name(self, tmp_path: Path) -> None:
+        (tmp_path / "b").mkdir()
+        (tmp_path / "b/z.txt").write_text("Last.")
+        (tmp_path / "a.md").write_text("First.")
+        (tmp_path / "aa.jsonl.gz").write_bytes(gzip.compress(b'{"text": "Second."}'))
+        (tmp_path / "b/a.ptb").write_text("(S (A Third))")
+        (tmp_path / "picture.png").write_bytes(b"\xff\xd8")
+        (tmp_path / "folder.txt").mkdir()
+        assert words_of(Texts([str(tmp_path)])) == ["First .", "Second .", "Third", "Last ."]
+
+    def test_only_files_of_the_format_are_read_if_one_is_named(self, tmp_path: Path) -> None:
+        (tmp_path / "README.md").write_text("Not this.")
+        (tmp_path / "x.ptb").write_text("(S (A a))")
+        assert words_of(Texts([str(tmp_path)], format="ptb")) == ["a"]
+        with pytest.raises(DataError, match=r"no file of text in this folder \(\.data\)"):
+            Texts([str(tmp_path)], format="data")
+        with pytest.raises(DataError, match="the format 'nonsense' is unknown"):
+            Texts([str(tmp_path)], format="nonsense")
+
+    def test_the_text_of_annotations_is_not_read_twice(self, tmp_path: Path) -> None:
+        (tmp_path / "x.txt").write_text("Ann slept\n")
+        (tmp_path / "x.ann").write_text("T1\tPER 0 3\tAnn\n")
+        (tmp_path / "y.txt").write_text("Bo did, too")
+        assert words_of(Texts([str(tmp_path)])) == ["Ann slept", "Bo did , too"]
+
+    def test_a_folder_without_any_is_told(self, tmp_path: Path) -> None:
+        (tmp_path / "picture.png").write_bytes(b"\xff\xd8")
+        with pytest.raises(DataError) as raised:
+            Texts([str(tmp_path)])
+        assert str(raised.value) == (
+            f"{tmp_path}: no file of text in this folder (.txt, .md, .jsonl …)"
+        )
+
+
+class TestParsing:
+    def test_each_sentence_comes_back_with_its_own_part_of_the_text(
+        self, parser: Parser, cat: Path
+    ) -> None:
+        found = list(parse_texts(parser, Texts([str(cat), "It purred."])))
+        texts = []
+        for parse in found:
+            assert isinstance(parse, Parse)
+            assert parse.tree is not None
+            assert parse.sentence.text is not None
+            for entity in parse.entities or ():
+                assert isinstance(entity, Entity)
+                part = parse.sentence.text[entity.start_char : entity.end_char]
+                assert (entity.sentence, entity.text) == (parse.sentence, part)
+            texts.append(parse.sentence.text)
+        assert texts == ["The cat sat on\nthe mat.", "It slept.", "Then it ate.", "It purred."]
+
+    def test_tags_of_a_file_are_kept_only_if_none_are_asked_for(
+        self, parser: Parser, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "x.ptb"
+        path.write_text("(S (GOLD a) (GOLD b))\n")
+        tags = {}
+        for tasks in (None, ("tree",), ("tree", "tags")):
+            (parse,) = parse_texts(parser, Texts([str(path)]), tasks=tasks)
+            assert isinstance(parse, Parse)
+            tags[tasks] = parse.tags
+            assert parse.log_prob is not None
+        assert tags[("tree",)] == ("GOLD", "GOLD")
+        assert tags[None] == tags[("tree", "tags")] != ("GOLD", "GOLD")
+
+    def test_only_what_is_asked_for_is_found(self, parser: Parser) -> None:
+        told: list[int] = []
+        texts = Texts(["A b c.", "", "D e."])
+        found = list(parse_texts(parser, texts, tasks=["entities"], beams=2, done=told.append))
+        assert [(parse.tree, parse.tags) for parse in found if isinstance(parse, Parse)] == [
+            (None, None)
+        ] * 2
+        assert sum(told) == texts.words_read == 7
+
+    def test_what_is_too_long_takes_nothing_else_down(self, tmp_path: Path) -> None:
+        parser = Parser(lively_model("tree"), max_words=4)
+        path = tmp_path / "x.txt"
+        path.write_text("It slept.\n\nOne. A b c d e f. Two.\n")
+        found = list(parse_texts(parser, Texts([str(path), "v w x y z", "Three."])))
+        words = [" ".join(one.words) for one in found if isinstance(one, Parse)]
+        assert words == ["It slept .", "One .", "Two .", "Three ."]
+        missed = [str(one) for one in found if isinstance(one, Unparsed)]
+        assert len(missed) == 2
+        assert missed[0].startswith(f"{path}:3: a sentence of 7 words is longer than 4")
+        assert missed[1].startswith("text:1: a sentence of 5 words is longer than 4")
+        assert isinstance(found[2], Unparsed)
+
+    def test_what_fails_takes_nothing_else_down(
+        self, parser: Parser, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(model: Model, sentences: Sequence[Sentence], **options: Any) -> list[Parse]:
+            if any("bad" in sentence.words for sentence in sentences):
+                raise MemoryError
+            return predict(model, sentences, **options)
+
+        monkeypatch.setattr(parser_module, "predict", fail)
+        texts = Texts(["one\ntwo\na bad one\nthree"], kind="lines")
+        found = list(parse_texts(parser, texts))
+        assert [isinstance(one, Parse) for one in found] == [True, True, False, True]
+        assert str(found[2]) == "text:3: could not be parsed: MemoryError"
+
+    def test_a_file_is_parsed_as_it_is_read(
+        self, parser: Parser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(parser_module, "CHUNK_WORDS", 10)
+        path = tmp_path / "x.txt"
+        path.write_text("a b c d e\n" * 20_000)
+        texts = Texts([str(path)], kind="words")
+        assert len(list(islice(parse_texts(parser, texts), 3))) == 3
+        assert texts.words_read == 20
+
+
+def test_traces_of_a_treebank_are_no_words(tmp_path: Path) -> None:
+    path = tmp_path / "x.mrg"
+    path.write_text("(S (NP (-NONE- *)) (VP (VB Go)))\n")
+    (item,) = Texts([str(path)])
+    assert item.sentences[0].words == ("Go",)
