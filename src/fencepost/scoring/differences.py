@@ -1,0 +1,117 @@
+"""How two readings of the same words differ: which spans, and what belongs to something else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fencepost.errors import DataError
+from fencepost.structure import Parse, Sentence, Span
+from fencepost.structure.span import by_place
+
+
+class Moved(NamedTuple):
+    """A span that both readings have, under another one in each."""
+
+    span: Span
+    first: Span
+    second: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What one reading has and the other has not.
+
+    >>> from fencepost.structure import Tree
+    >>> one, other = (Tree.from_brackets(text) for text in (
+    ...     "(VP (V saw) (NP (N men)) (PP (P with) (NP (N dogs))))",
+    ...     "(VP (V saw) (NP (NP (N men)) (PP (P with) (NP (N dogs)))))"))
+    >>> print(differences(Parse(one.sentence, one), Parse(other.sentence, other)))
+    PP "with dogs" belongs to VP "saw men with dogs", or to NP "men with dogs"
+    only in the second: NP "men with dogs"
+    """
+
+    sentence: Sentence
+    first: tuple[Span, ...]  # only there
+    second: tuple[Span, ...]
+    moved: tuple[Moved, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.first or self.second)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self._told(span)} belongs to {self._told(one)}, or to {self._told(other)}"
+            for span, one, other in self.moved
+        ]
+        for which, spans in (("first", self.first), ("second", self.second)):
+            if spans:
+                lines.append(f"only in the {which}: {', '.join(map(self._told, spans))}")
+        return "\n".join(lines) or "no difference"
+
+    def _told(self, span: Span) -> str:
+        return f'{span.label} "{self.sentence.text_between(span.start, span.end)}"'
+
+
+def differences(one: Parse, other: Parse) -> Differences:
+    """How two parses of the same sentence differ, in all layers that both have."""
+    if one.words != other.words:
+        raise DataError("two readings of the same words were expected")
+    first: list[Span] = []
+    second: list[Span] = []
+    moved: list[Moved] = []
+    if one.tree is not None and other.tree is not None:
+        first += _missing(one.tree.spans, other.tree.spans)
+        second += _missing(other.tree.spans, one.tree.spans)
+        moved += _moved(one.tree.spans, other.tree.spans)
+    if one.entities is not None and other.entities is not None:
+        first += _missing(one.entities, other.entities)
+        second += _missing(other.entities, one.entities)
+    return Differences(one.sentence, tuple(first), tuple(second), tuple(moved))
+
+
+def _missing(ours: Sequence[Span], theirs: Sequence[Span]) -> list[Span]:
+    """The spans that the others have not, or not as often."""
+    return by_place((Counter(map(_plain, ours)) - Counter(map(_plain, theirs))).elements())
+
+
+def _moved(ours: Sequence[Span], theirs: Sequence[Span]) -> list[Moved]:
+    """The largest spans of both that are directly below other places in each."""
+    first, second = _holders(ours), _holders(theirs)
+    found: list[Moved] = []
+    for span, one in first.items():
+        other = second.get(span)
+        if one is None or other is None or one[:2] == other[:2]:
+            continue
+        # What is below a span that has moved has moved with it.
+        if not any(span.start >= last.start and span.end <= last.end for last, _, _ in found):
+            found.append(Moved(span, one, other))
+    # Where one span is put around several, it is the last of them that has moved into it.
+    return [move for move in found if not _stays(move, ours, theirs)]
+
+
+def _stays(move: Moved, ours: Sequence[Span], theirs: Sequence[Span]) -> bool:
+    """Whether a span only has a new one around it that begins where it does."""
+    return any(
+        holder.start == move.span.start and holder[:2] not in {span[:2] for span in spans}
+        for holder, spans in ((move.first, theirs), (move.second, ours))
+    )
+
+
+def _holders(spans: Iterable[Span]) -> dict[Span, Span | None]:
+    """The span directly above each, of those that are larger."""
+    found: dict[Span, Span | None] = {}
+    above: list[Span] = []
+    for span in map(_plain, spans):
+        while above and above[-1].end <= span.start:
+            above.pop()
+        larger = [holder for holder in above if holder[:2] != span[:2]]
+        found.setdefault(span, larger[-1] if larger else None)
+        above.append(span)
+    return found
+
+
+def _plain(span: Span) -> Span:
+    return Span(span.start, span.end, span.label)
