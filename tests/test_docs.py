@@ -5,6 +5,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -74,14 +75,23 @@ def test_the_python_that_is_shown_runs(
     assert names["fencepost"] is fencepost
 
 
-def test_the_trace_that_is_shown_is_what_is_printed() -> None:
-    shown = re.search(
-        r"\$ (fencepost trace [^\n]+)\n(.*?)```", (ROOT / "README.md").read_text(), re.S
-    )
-    assert shown
-    command = [sys.executable, "-m", *shown[1].split()]
-    printed = subprocess.run(command, capture_output=True, check=True, text=True, cwd=ROOT).stdout
-    assert printed == shown[2]
+def test_the_first_python_that_is_shown_prints_what_stands_below_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    block = python_blocks(ROOT / "README.md")[0]
+    exec(block, {})
+    shown = [line[2:] for line in block.splitlines() if line.startswith("# ")]
+    assert capsys.readouterr().out.splitlines() == shown
+
+
+def test_the_commands_that_are_shown_print_what_stands_below_them() -> None:
+    (block,) = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    shown = re.findall(r"\$ ([^\n]+)\n([^$]*)", block)
+    assert len(shown) == 2
+    for command, expected in shown:
+        arguments = [sys.executable, "-m", *shlex.split(command)]
+        done = subprocess.run(arguments, capture_output=True, check=True, text=True, cwd=ROOT)
+        assert done.stdout.strip() == expected.strip()
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ def _build_encoder(
             pretrained.transformer,
             layers=settings.layers,
             case=settings.case,
+            piece_dropout=settings.piece_dropout,
             frozen=settings.frozen,
         )
     assert numbers.words is not None

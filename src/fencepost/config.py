@@ -67,6 +67,7 @@ class TransformerSettings(_Settings):
     pieces: Literal["last", "first", "mean"] = "last"  # which of a word's pieces stand for it
     layers: Count = 1  # how many of the last layers are mixed; 1: the last alone
     case: bool = False  # whether it is told of capital letters, which an uncased one does not see
+    piece_dropout: Share = 0.0  # how many pieces it does not get to see in training
     frozen: bool = False
 
 

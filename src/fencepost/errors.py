@@ -52,6 +52,10 @@ class ModelError(FencepostError):
     """A folder does not hold a model that we can load."""
 
 
+class ConstraintError(FencepostError):
+    """Requirements on a parse contradict each other, or cannot be met by any."""
+
+
 class TrainingError(FencepostError):
     """Training cannot go on; the last checkpoint is intact."""
 

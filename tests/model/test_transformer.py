@@ -303,3 +303,18 @@ def test_gradients_are_the_same_if_a_few_are_read_at_a_time(
         own = (weight.grad for weight in encoder.parameters())
         found.append(torch.cat([grad.flatten() for grad in own if grad is not None]))
     assert torch.allclose(found[0], found[1], rtol=1e-4, atol=1e-3)
+
+
+def test_blanked_pieces_are_guessed_from_what_is_around_them(tmp_path: Path) -> None:
+    pretrained = made(tmp_path)
+    encoder = TransformerEncoder(pretrained.transformer, piece_dropout=0.5)
+    inputs = reader(pretrained)([["the", "cat", "sat"]])
+    for module in encoder.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    torch.manual_seed(1)
+    encoder.train()
+    first, second = encoder(inputs), encoder(inputs)
+    assert not torch.allclose(first, second, atol=1e-4)
+    encoder.eval()
+    assert torch.equal(encoder(inputs), encoder(inputs))

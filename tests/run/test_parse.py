@@ -381,13 +381,13 @@ class TestParsing:
         path = tmp_path / "x.ptb"
         path.write_text("(S (GOLD a) (GOLD b))\n")
         tags = {}
-        for tasks in (None, ("tree",), ("tree", "tags")):
+        for tasks in (None, ("tree",), ("entities",)):
             (parse,) = parse_texts(parser, Texts([str(path)]), tasks=tasks)
             assert isinstance(parse, Parse)
             tags[tasks] = parse.tags
             assert parse.log_prob is not None
-        assert tags[("tree",)] == ("GOLD", "GOLD")
-        assert tags[None] == tags[("tree", "tags")] != ("GOLD", "GOLD")
+        assert tags[("entities",)] == ("GOLD", "GOLD")
+        assert tags[None] == tags[("tree",)] != ("GOLD", "GOLD")
 
     def test_only_what_is_asked_for_is_found(self, parser: Parser) -> None:
         told: list[int] = []

@@ -46,6 +46,11 @@ class Configurations:
         """Whether the span over the whole sentence is complete: (rows,)."""
         return (self.newest == 0) & (self.cursor == self.lengths)
 
+    @property
+    def beside_filler(self) -> Tensor:
+        """Whether the newest span, which ends at the cursor, is a filler: (rows,)."""
+        return self._at_newest(self.fillers, False)
+
     def candidates(self) -> Tensor:
         """The boundaries that may be pointed to: (rows, boundaries)."""
         boundary = torch.arange(self.starts.shape[1], device=self.starts.device)
@@ -70,7 +75,7 @@ class Configurations:
             (rows, few)
         """
         cursor, lengths = self.cursor[:, None], self.lengths[:, None]
-        beside = self._at_newest(self.fillers, False)[:, None]
+        beside = self.beside_filler[:, None]
         rightward = (boundary > cursor) & ((boundary < lengths) | ~beside)
         whole = self.whole(boundary)
         return rightward | whole if open_root else rightward & ~whole
@@ -89,7 +94,7 @@ class Configurations:
         # The span below the new one on the stack: the newest, or what was below the merged ones.
         below = torch.where(rightward, self.newest, self.below.gather(1, at)[:, 0])
         beneath = below.clamp(min=0)[:, None]
-        side_by_side = filler & rightward & self._at_newest(self.fillers, False)
+        side_by_side = filler & rightward & self.beside_filler
         barrier = self.barrier.gather(1, beneath)[:, 0].where(below >= 0, below)
         barrier = torch.where(side_by_side, below, barrier)
         kept = torch.arange(self.starts.shape[1], device=self.starts.device) < at

@@ -19,7 +19,7 @@ from torch.nn import functional
 from fencepost.batching.vocabulary import FILLER
 from fencepost.model.configurations import Configurations
 from fencepost.model.head import PointingHead
-from fencepost.model.stepping import MINUS, Rules
+from fencepost.model.stepping import Rules
 
 _SLOPE = 0.1  # of the perceptrons' leaky ReLU
 
@@ -136,7 +136,7 @@ class FastStepping:
         m = self.sides.shape[-1]
         asked = functional.leaky_relu(self.of_state[:, -2 * m : -m], _SLOPE)
         scores = torch.baddbmm(self.offsets[:, :, None], self.sides, asked[:, :, None])[:, :, 0]
-        return scores.masked_fill_(~self.rules.candidates(self.where), MINUS).log_softmax(-1)
+        return self.rules.points(self.where, scores)
 
     def labelling(self, boundary: Tensor) -> Tensor:
         """Log-probabilities of the labels of the spans made by pointing to some boundaries."""
@@ -146,10 +146,7 @@ class FastStepping:
         hidden = functional.leaky_relu(spans + self.of_state[:, None, -m:], _SLOPE)
         weights = self.weights
         scores = torch.addmm(weights.labels_bias, hidden.reshape(rows * few, m), weights.labels_out)
-        scores = scores.view(rows, few, -1)
-        may = self.rules.may_be_filler(self.where, boundary)
-        scores[:, :, FILLER].masked_fill_(~may, MINUS)
-        return scores.log_softmax(-1)
+        return self.rules.labels(self.where, boundary, scores.view(rows, few, -1))
 
     def _between(self, boundary: Tensor) -> Tensor:
         """The projections of the spans made by pointing to some boundaries: (rows, few, 2 m)."""
@@ -185,7 +182,7 @@ class FastStepping:
         """Some of the rows, in this order."""
         return FastStepping(
             self.weights,
-            self.rules,
+            self.rules.rows(index),
             self.spans,
             self.sides[index],
             self.offsets[index],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from fencepost.batching.vocabulary import FILLER
 from fencepost.model.configurations import Configurations
+from fencepost.model.constraints import RowLimits
 from fencepost.model.head import PointingHead, State
 
 MINUS = float("-inf")
@@ -49,16 +50,62 @@ class Stepping(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which steps are allowed."""
+    """Which steps are allowed.
+
+    Constraints take steps away without making the others likelier: what is left keeps the
+    log-probability that it has without them, so that parses can be compared.
+    """
 
     canonical: bool  # whether the rules of `transition.canonical` hold; the paper has none
     open_root: bool  # whether the whole sentence may be a filler
+    limits: RowLimits | None = None  # what constraints leave; None: there are none
 
-    def candidates(self, where: Configurations) -> Tensor:
-        """The boundaries that may be pointed to: (rows, n + 1)."""
-        return where.canonical_candidates() if self.canonical else where.candidates()
+    def points(self, where: Configurations, scores: Tensor) -> Tensor:
+        """Log-probabilities of pointing to each boundary.
 
-    def may_be_filler(self, where: Configurations, boundary: Tensor) -> Tensor:
+        Args:
+            where: the rows' configurations
+            scores: (rows, n + 1); they may be overwritten
+
+        Returns:
+            (rows, n + 1)
+        """
+        allowed = where.canonical_candidates() if self.canonical else where.candidates()
+        if self.limits is None:
+            return scores.masked_fill_(~allowed, MINUS).log_softmax(-1)
+        left, _ = self.limits.steps(where, canonical=self.canonical, open_root=self.open_root)
+        found = scores.masked_fill_(~(allowed | left), MINUS).log_softmax(-1)
+        return found.masked_fill_(~left, MINUS)
+
+    def labels(self, where: Configurations, boundary: Tensor, scores: Tensor) -> Tensor:
+        """Log-probabilities of the labels of the spans made by pointing to some boundaries.
+
+        Args:
+            where: the rows' configurations
+            boundary: (rows, few)
+            scores: (rows, few, labels); they may be overwritten
+
+        Returns:
+            (rows, few, labels)
+        """
+        may = self._may_be_filler(where, boundary)
+        if self.limits is None:
+            scores[:, :, FILLER].masked_fill_(~may, MINUS)
+            return scores.log_softmax(-1)
+        _, fillers = self.limits.steps(where, canonical=self.canonical, open_root=self.open_root)
+        fillers = fillers.gather(1, boundary)
+        scores[:, :, FILLER].masked_fill_(~(may | fillers), MINUS)
+        left = self.limits.labels(where, boundary)
+        left[:, :, FILLER] = fillers
+        # Nothing is left for spans that cannot be pointed to: there any label will do.
+        left |= ~left.any(-1, keepdim=True)
+        return scores.log_softmax(-1).masked_fill_(~left, MINUS)
+
+    def rows(self, index: Tensor) -> Rules:
+        """The rules of some rows, in this order."""
+        return self if self.limits is None else replace(self, limits=self.limits.rows(index))
+
+    def _may_be_filler(self, where: Configurations, boundary: Tensor) -> Tensor:
         """Whether the span made by pointing there may go without a label: (rows, few) twice."""
         if self.canonical:
             return where.may_be_filler(boundary, open_root=self.open_root)
@@ -90,8 +137,7 @@ class PlainStepping:
     def pointing(self) -> Tensor:
         """Log-probabilities of pointing to each boundary: (rows, n + 1)."""
         scores = self.head.pointing_scores(self.sides, self.states)[:, 0]
-        allowed = self.rules.candidates(self.where)
-        return scores.masked_fill(~allowed, MINUS).log_softmax(-1)
+        return self.rules.points(self.where, scores)
 
     def labelling(self, boundary: Tensor) -> Tensor:
         """Log-probabilities of the labels of the spans made by pointing to some boundaries."""
@@ -100,9 +146,7 @@ class PlainStepping:
         end = torch.maximum(self.where.cursor[:, None], boundary)
         states = self.states.expand(-1, few, -1)
         scores = self.head.label_scores(self.boundaries, states, start, end)
-        may = self.rules.may_be_filler(self.where, boundary)
-        scores[:, :, FILLER] = scores[:, :, FILLER].masked_fill(~may, MINUS)
-        return scores.log_softmax(-1)
+        return self.rules.labels(self.where, boundary, scores)
 
     def point(self, boundary: Tensor, label: Tensor) -> PlainStepping:
         """Take a step."""
@@ -119,7 +163,7 @@ class PlainStepping:
         """Some of the rows, in this order."""
         return PlainStepping(
             self.head,
-            self.rules,
+            self.rules.rows(index),
             self.boundaries[index],
             self.sides[index],
             self.where.rows(index),

@@ -40,6 +40,8 @@ class TransformerEncoder(Encoder):
         transformer: called with pieces and their mask, gives states of width `hidden_size`.
         layers: how many of its last layers are mixed; 1: the last alone.
         case: whether it is told how words are capitalised, by a vector added to their pieces.
+        piece_dropout: how many pieces it does not get to see in training: it knows only where they
+            are, and has to guess from what is around them.
         frozen: whether its weights stay as they are.
     """
 
@@ -49,6 +51,7 @@ class TransformerEncoder(Encoder):
         *,
         layers: int = 1,
         case: bool = False,
+        piece_dropout: float = 0.0,
         frozen: bool = False,
     ) -> None:
         super().__init__()
@@ -58,6 +61,7 @@ class TransformerEncoder(Encoder):
         self.transformer = transformer
         self.mix = LayerMix(layers) if layers > 1 else None
         self.layers = layers
+        self.piece_dropout = piece_dropout
         self.frozen = frozen
         self.width = int(transformer.config.hidden_size)
         self.cases: nn.Embedding | None = None
@@ -98,16 +102,26 @@ class TransformerEncoder(Encoder):
         words = picked.new_zeros(rows * longest, self.width).index_add(0, inputs.words, picked)
         return words.view(rows, longest, self.width)
 
+    def _pieces(self, inputs: PieceInputs, windows: slice) -> dict[str, Tensor]:
+        """Pieces, or their vectors if something is done to these."""
+        blanking = self.training and self.piece_dropout > 0
+        if self.cases is None and not blanking:
+            return {"input_ids": inputs.pieces[windows]}
+        vectors = self.transformer.get_input_embeddings()(inputs.pieces[windows])
+        if blanking:
+            vectors = vectors * torch.empty_like(vectors[..., :1]).bernoulli_(
+                1 - self.piece_dropout
+            )
+        if self.cases is not None:
+            vectors = vectors + self.cases(inputs.cases[windows])
+        return {"inputs_embeds": vectors}
+
     def _read(self, inputs: PieceInputs, windows: slice) -> Tensor:
         """The vectors of the pieces of some windows: (windows, pieces, width)."""
         learns = not self.frozen or self.cases is not None
         with torch.set_grad_enabled(torch.is_grad_enabled() and learns):
-            pieces: dict[str, Tensor] = {"input_ids": inputs.pieces[windows]}
-            if self.cases is not None:
-                vectors = self.transformer.get_input_embeddings()(pieces.pop("input_ids"))
-                pieces["inputs_embeds"] = vectors + self.cases(inputs.cases[windows])
             read = self.transformer(
-                **pieces,
+                **self._pieces(inputs, windows),
                 attention_mask=inputs.mask[windows],
                 output_hidden_states=self.mix is not None,
             )

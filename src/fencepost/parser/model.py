@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,7 @@ def save_model(model: Model, folder: Path, *, card: str = "", half: bool = False
     }
     temporary = folder / ".weights.safetensors"
     save_file(weights, temporary)
+    shutil.copymode(folder / "config.json", temporary)  # safetensors lets only the owner read
     os.replace(temporary, folder / "weights.safetensors")
 
 

@@ -69,7 +69,8 @@ class Parser:
         Args:
             x: a text; or a list of words, which is one sentence; or a list of such lists. Words
                 are never split again.
-            tasks: what to find, of `tree`, `entities` and `tags`; None: all that the model can.
+            tasks: what to find, of `tree`, `entities` and `tags`; None: all that the model can. A
+                tree comes with its tags.
             beams: how many parses are kept at each step; 1 is greedy, and quick.
 
         Returns:
@@ -78,7 +79,7 @@ class Parser:
         Raises:
             TypeError: x is neither text nor words.
         """
-        asked = self._checked(tasks, beams)
+        asked = self.asked(tasks, beams=beams)
         return next(self._documents([_waiting(x, strict=True)], asked, beams, unheard))
 
     def parse_many(
@@ -105,7 +106,7 @@ class Parser:
         """
         if isinstance(xs, str | bytes | bytearray | Sentence):
             raise TypeError(f"many texts were expected, not {_shown(xs)}: parse_many([text])")
-        return self._stream(iter(xs), self._checked(tasks, beams), beams, done or unheard)
+        return self._stream(iter(xs), self.asked(tasks, beams=beams), beams, done or unheard)
 
     def _stream(
         self, xs: Iterator[Input], tasks: tuple[str, ...], beams: int, done: Done
@@ -129,12 +130,15 @@ class Parser:
         """
         save_model(self.model, Path(folder), card=self.card, half=half)
 
-    def _checked(self, tasks: Collection[str] | None, beams: int) -> tuple[str, ...]:
+    def asked(self, tasks: Collection[str] | None, *, beams: int = 1) -> tuple[str, ...]:
+        """The heads that have to be asked for some tasks; what cannot be asked is refused."""
         if beams < 1:
             raise ConfigError(f"beams: at least 1, not {beams}")
         if tasks is None:
             return self.tasks
         asked = (tasks,) if isinstance(tasks, str) else tuple(tasks)
+        if "tree" in asked and "tags" in self.tasks:
+            asked += ("tags",)  # a tree has them on its leaves
         for task in asked:
             if task not in self.tasks:
                 raise ConfigError(

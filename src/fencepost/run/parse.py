@@ -247,7 +247,7 @@ def parse_texts(
         beams: 1 is greedy search.
         done: is told how many words were parsed, batch by batch.
     """
-    tasks = parser.tasks if tasks is None else tasks
+    tasks = parser.asked(tasks)
     seen: deque[Item] = deque()
 
     def sentences() -> Iterator[Sentence]:

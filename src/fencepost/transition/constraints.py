@@ -1,0 +1,308 @@
+"""Parses that obey: spans that must be there, spans that must not, and which labels there are.
+
+What is asked is first held against the number of words and the labels that are known: either it
+is refused, by naming what contradicts what, or some parse obeys. Then the steps are limited so that
+every walk ends in a parse that obeys, and every such parse can be reached. A must is *open* if it
+ends at the cursor and starts left of the newest span: all of it is there but itself.
+
+(a) While a must is open, nothing is pointed to on the right.
+(b) On the right, nothing beyond the start of a must that is to come, nor beyond the end of one that
+    the cursor is in.
+(c) On the left, nothing before the start of an open must, nor of one that the cursor is within.
+(d) A span for which no label is left is never a merge, and bottom-most only as a filler; a must is
+    never a filler.
+(e) The second canonical rule holds at the end of every must that holds the left neighbour, as it
+    does at `n`.
+(f) Where this leaves no step, the first two canonical rules are lifted for one step. The parse is
+    then reached by other steps than its oracle's: its probability is that of its oracle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from fencepost.errors import ConstraintError, TransitionError
+from fencepost.structure.span import Span, first_crossing
+from fencepost.transition.canonical import CanonicalConfiguration
+
+WRAPPERS = frozenset({"ROOT", "TOP", "S1", "VROOT", ""})  # at the top of a tree; not its label
+
+Place = tuple[int, int]
+Parts = tuple[str, ...]  # the labels of one chain, outermost first
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What constraints leave for the spans of one sentence."""
+
+    must: frozenset[Place]
+    named: Mapping[Place, tuple[str, ...]]  # the chains left for places that are spoken of
+    elsewhere: tuple[str, ...]  # those left for all others
+
+    def chains(self, start: int, end: int) -> tuple[str, ...]:
+        """The chains that may stand on a span; none: it may only be a filler."""
+        return self.named.get((start, end), self.elsewhere)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """What a parse has to obey.
+
+    >>> asked = Constraints.of(must=[(0, 2, "NP")], forbid=[(0, 2, "S"), (1, 3, None)])
+    >>> known = {"S": ("S",), "NP": ("NP",), "S+NP": ("S", "NP")}
+    >>> limits = asked.limits(known, 3, open_root=False)
+    >>> limits.chains(0, 2), limits.chains(1, 3), limits.chains(0, 3)
+    (('NP',), (), ('S', 'NP', 'S+NP'))
+    """
+
+    must: tuple[Span, ...] = ()  # with a label: one of the span's labels is this; None: any is
+    forbid: tuple[Span, ...] = ()  # with a label: none of them is this; None: there is no such span
+    labels: frozenset[str] | None = None  # the only labels to be used; None: all
+    root: str | None = None  # the label of the whole sentence, below a wrapper; None: any
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        must: Iterable[tuple[int, int, str | None]] = (),
+        forbid: Iterable[tuple[int, int, str | None]] = (),
+        labels: Iterable[str] | None = None,
+        root: str | None = None,
+    ) -> Constraints:
+        """Constraints as a user writes them down."""
+        if isinstance(labels, str):
+            raise ConstraintError(f"labels is {labels!r}; it should be a list, like [{labels!r}]")
+        return cls(
+            tuple(_span("must", asked) for asked in must),
+            tuple(_span("forbid", asked) for asked in forbid),
+            None if labels is None else frozenset(labels),
+            root,
+        )
+
+    def check(self, n: int) -> None:
+        """Refuse spans that do not fit into `n` words, and musts that cross each other."""
+        for kind, spans in (("must", self.must), ("forbid", self.forbid)):
+            for span in spans:
+                if not 0 <= span.start < span.end <= n:
+                    raise ConstraintError(
+                        f"{_named(kind, span)} is not a span of a sentence of {n} words; "
+                        f"it should be 0 <= start < end <= {n}"
+                    )
+        crossing = first_crossing(self.must)
+        if crossing is not None:
+            one, other = (_named("must", span) for span in crossing)
+            raise ConstraintError(f"{one} and {other} cross; spans of one parse nest")
+
+    def limits(self, known: Mapping[str, Parts], n: int, *, open_root: bool) -> Limits:
+        """What is left for the spans of a sentence, of which some parse can be made.
+
+        Args:
+            known: the chains that there are, each with its labels.
+            n: the number of words.
+            open_root: whether the whole sentence may be a filler, as among entities.
+
+        Raises:
+            ConstraintError: no parse can obey.
+        """
+        self.check(n)
+        whole = (0, n)
+        must = {span[:2] for span in self.must}
+        if open_root and self.root is not None:
+            must.add(whole)
+        named = {}
+        for place in sorted({*must, *(span[:2] for span in self.forbid), whole}):
+            # No label at all stands for a tree that is only a word and its tag.
+            fits = {c: parts for c, parts in known.items() if parts or place == whole == (0, 1)}
+            asked = self._asked(place, whole=place == whole, open_root=open_root)
+            named[place] = _left(fits, asked)
+            if not named[place] and (place in must or (place == whole and not open_root)):
+                raise ConstraintError(_contradiction(place, fits, asked))
+        others = {c: parts for c, parts in known.items() if parts}
+        elsewhere = _left(others, self._asked((-1, -1), whole=False, open_root=open_root))
+        return Limits(frozenset(must), named, elsewhere)
+
+    def _asked(self, place: Place, *, whole: bool, open_root: bool) -> list[_Requirement]:
+        """What is asked of the chain that stands at a place."""
+        top = whole and not open_root  # where a tree has its wrapper
+        asked = [
+            _Requirement(_named("must", span), _contains(span.label, always=top), needs=True)
+            for span in self.must
+            if span[:2] == place
+        ]
+        asked += (
+            _Requirement(_named("forbid", span), _lacks(span.label))
+            for span in self.forbid
+            if span[:2] == place
+        )
+        if self.labels is not None:
+            name = f"labels {sorted(self.labels)}"
+            asked.append(_Requirement(name, _made_of(self.labels, top=top)))
+        if whole and self.root is not None:
+            name = f"root {self.root!r}"
+            asked.append(_Requirement(name, _rooted(self.root, top=top), needs=True))
+        return asked
+
+
+@dataclass(frozen=True, slots=True)
+class _Requirement:
+    """Something that is asked of a chain, and how messages call it."""
+
+    name: str
+    met: Callable[[Parts], bool]
+    needs: bool = False  # whether it needs the span to be there at all
+
+
+def _contains(label: str | None, *, always: bool) -> Callable[[Parts], bool]:
+    if label is None:
+        return lambda parts: always or bool(parts)
+    return lambda parts: label in parts
+
+
+def _lacks(label: str | None) -> Callable[[Parts], bool]:
+    return lambda parts: not parts if label is None else label not in parts
+
+
+def _made_of(labels: Collection[str], *, top: bool) -> Callable[[Parts], bool]:
+    return lambda parts: all(part in labels for part in (_unwrapped(parts) if top else parts))
+
+
+def _rooted(root: str, *, top: bool) -> Callable[[Parts], bool]:
+    if not top:
+        return _contains(root, always=False)
+    if root in WRAPPERS:
+        return lambda parts: parts[:1] == (root,)
+    return lambda parts: _unwrapped(parts)[:1] == (root,)
+
+
+def _unwrapped(parts: Parts) -> Parts:
+    return parts[1:] if parts and parts[0] in WRAPPERS else parts
+
+
+def _left(known: Mapping[str, Parts], asked: Collection[_Requirement]) -> tuple[str, ...]:
+    return tuple(
+        chain
+        for chain, parts in known.items()
+        if all(requirement.met(parts) for requirement in asked)
+    )
+
+
+def _contradiction(place: Place, known: Mapping[str, Parts], asked: list[_Requirement]) -> str:
+    """What to say where no label is left: it names those that are to blame, and no others."""
+    blamed = list(asked)
+    for requirement in asked:
+        fewer = [other for other in blamed if other is not requirement]
+        if not _left(known, fewer):
+            blamed = fewer
+    if not any(requirement.needs for requirement in blamed):
+        blamed = [requirement for requirement in asked if requirement.needs][:1] + blamed
+    names = " and ".join(requirement.name for requirement in blamed)
+    if len(blamed) > 1:
+        return f"{names} contradict each other: no label of the model is left for {place}"
+    return f"{names or 'the model'} leaves no label of the model for {place}"
+
+
+def _named(kind: str, span: Span) -> str:
+    place = f"{kind} ({span.start}, {span.end})"
+    return place if span.label is None else f"{place} {span.label}"
+
+
+def _span(kind: str, asked: tuple[int, int, str | None]) -> Span:
+    match asked:
+        case (int(), int(), str() | None):
+            return Span(*asked)
+    raise ConstraintError(f"{kind} has {asked!r}; it should be (start, end, label or None)")
+
+
+@dataclass(frozen=True, slots=True)
+class ConstrainedConfiguration:
+    """A configuration from which every walk ends in a parse that obeys.
+
+    >>> from fencepost.transition import Configuration
+    >>> limits = Constraints.of(must=[(1, 3, None)]).limits({"X": ("X",)}, 4, open_root=False)
+    >>> start = ConstrainedConfiguration(CanonicalConfiguration(Configuration(4)), limits)
+    >>> start.candidates()  # (b)
+    (1,)
+    >>> start.point(1, None).candidates(), start.point(1, None).may_be_filler(3)
+    ((2, 3), False)
+    """
+
+    canonical: CanonicalConfiguration
+    limits: Limits
+
+    def candidates(self) -> tuple[int, ...]:
+        """The boundaries that may be pointed to: there is one until the parse is complete."""
+        return tuple(self._ways())
+
+    def may_be_filler(self, boundary: int) -> bool:
+        """Whether the span made by pointing to a candidate may go without a label."""
+        return self._ways()[boundary]
+
+    def chains(self, boundary: int) -> tuple[str, ...]:
+        """The chains that the span made by pointing there may have; none: it is a filler."""
+        return self.limits.chains(*self._place(boundary))
+
+    def point(self, boundary: int, label: str | None) -> ConstrainedConfiguration:
+        """Complete the span between the cursor and `boundary`."""
+        ways = self._ways()
+        fits = ways.get(boundary, False) if label is None else label in self.chains(boundary)
+        if boundary not in ways or not fits:
+            raise TransitionError(
+                f"no step from {self.canonical.plain.cursor} to {boundary} with the label {label} "
+                "obeys the constraints"
+            )
+        after = self.canonical.plain.point(boundary)
+        fillers = (*self.canonical.fillers[: len(after.starts) - 1], label is None)
+        return ConstrainedConfiguration(
+            CanonicalConfiguration(after, fillers, self.canonical.open_root), self.limits
+        )
+
+    def _ways(self) -> dict[int, bool]:
+        """The candidates, and whether the span so made may be a filler: rule (f)."""
+        return self._steps(lifted=False) or self._steps(lifted=True)
+
+    def _steps(self, *, lifted: bool) -> dict[int, bool]:
+        among = self.canonical.plain if lifted else self.canonical
+        found = {}
+        for boundary in among.candidates():
+            filler = self._filler(boundary, lifted=lifted)
+            if self._keeps_musts(boundary) and (filler or self.chains(boundary)):
+                found[boundary] = filler
+        return found
+
+    def _keeps_musts(self, boundary: int) -> bool:
+        """Whether all musts can still be met after pointing there: rules (a) to (c)."""
+        cursor, newest = self.canonical.plain.cursor, self.canonical.plain.newest
+        for start, end in self.limits.must:
+            is_open = end == cursor and newest is not None and start < newest
+            if boundary > cursor:
+                if is_open or cursor < start < boundary or start <= cursor < end < boundary:
+                    return False
+            elif boundary < start and (is_open or start < cursor < end):
+                return False
+        return True
+
+    def _filler(self, boundary: int, *, lifted: bool) -> bool:
+        """Whether the span so made may be a filler: rules (d) and (e), and the canonical ones."""
+        place = self._place(boundary)
+        if place in self.limits.must:
+            return False
+        if lifted and boundary > self.canonical.plain.cursor and place != self._whole:
+            return True
+        return self.canonical.may_be_filler(boundary) and not self._fills_a_must(boundary)
+
+    def _fills_a_must(self, boundary: int) -> bool:
+        """Whether a filler would stand beside another one at the end of a must that holds both."""
+        newest, fillers = self.canonical.plain.newest, self.canonical.fillers
+        return any(
+            end == boundary and newest is not None and start <= newest and fillers[-1]
+            for start, end in self.limits.must
+        )
+
+    @property
+    def _whole(self) -> Place:
+        return (0, self.canonical.plain.n)
+
+    def _place(self, boundary: int) -> Place:
+        cursor = self.canonical.plain.cursor
+        return (min(cursor, boundary), max(cursor, boundary))
