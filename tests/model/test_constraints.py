@@ -118,13 +118,28 @@ def test_the_tensor_twin_allows_what_the_reference_allows(
                 assert tuple(map(LABELS.label, numbers)) == reference.chains(candidate)
             if candidates:
                 boundary = data.draw(st.sampled_from(candidates))
-                choices: list[str | None] = [*reference.chains(boundary)]
-                choices += [None] * reference.may_be_filler(boundary)
-                label = data.draw(st.sampled_from(choices))
+                # Fillers are what leads to rule (f).
+                filler = reference.may_be_filler(boundary)
+                chains = reference.chains(boundary)
+                if chains and not (filler and data.draw(st.booleans())):
+                    label = data.draw(st.sampled_from(chains))
                 references[row] = reference.point(boundary, label)
             pointed.append(boundary)
             labels.append(label is None)
         twin = twin.point(torch.tensor(pointed), filler=torch.tensor(labels))
+
+
+def test_canonical_rules_are_lifted_row_by_row() -> None:
+    asked = [Constraints.of(must=[(0, 2, None)], forbid=[(1, 2, None)]), None]
+    rows = resolved(asked, [3, 3], open_root=False)
+    assert rows is not None
+    twin = Configurations.first(torch.tensor([3, 3]))
+    filler = torch.tensor([True, True])
+    for boundary, allowed in ((1, [[1, 2], [1, 2, 3]]), (2, [[2], [2, 3]]), (0, [[0], [3]])):
+        masks, fillers = rows.steps(twin, canonical=True, open_root=False)
+        assert [mask.nonzero()[:, 0].tolist() for mask in masks] == allowed
+        assert bool(fillers[0, boundary]) == (boundary > 0)
+        twin = twin.point(torch.tensor([boundary, boundary]), filler=filler)
 
 
 @given(

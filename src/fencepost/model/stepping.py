@@ -97,8 +97,6 @@ class Rules:
         scores[:, :, FILLER].masked_fill_(~(may | fillers), MINUS)
         left = self.limits.labels(where, boundary)
         left[:, :, FILLER] = fillers
-        # Nothing is left for spans that cannot be pointed to: there any label will do.
-        left |= ~left.any(-1, keepdim=True)
         return scores.log_softmax(-1).masked_fill_(~left, MINUS)
 
     def rows(self, index: Tensor) -> Rules:
