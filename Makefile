@@ -7,7 +7,7 @@ PLAIN := src/fencepost/errors.py,src/fencepost/structure/*,src/fencepost/transit
 
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: demo test check format bench docs clean
+.PHONY: demo test check format bench en-small docs clean
 
 demo: .venv/.installed  ## parse a text with the model that ships: trees, entities, probabilities
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
@@ -39,6 +39,11 @@ bench: .venv/.dev  ## how fast, as ratios within this run; needs the benchmark c
 	$(BIN)/python bench/core.py
 	$(BIN)/python bench/splitting.py
 	$(BIN)/python bench/training.py
+
+en-small: .venv/.dev  ## train the English model that ships; ENCODER is a folder if there is no hub
+	$(BIN)/fencepost train configs/en-small-1.toml --out runs/en-small-1 $(if $(ENCODER),--set network.encoder.model=$(ENCODER))
+	$(BIN)/fencepost train configs/en-small-2.toml --out runs/en-small-2 $(if $(ENCODER),--set network.encoder.model=$(ENCODER))
+	$(BIN)/python experiments/en_small.py runs/en-small-2
 
 docs: .venv/.dev  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict

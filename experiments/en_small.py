@@ -1,7 +1,6 @@
 """Make the model that ships with the package from a training run: weights and card.
 
-    fencepost train configs/en-small.toml --out runs/en-small
-    python experiments/en_small.py runs/en-small
+    make en-small
 
 Weights are rounded to 16 bits, and both precisions are scored on GUM dev. The card is put together
 from these scores, the run's own settings and the text in `en-small-card.md`.
