@@ -26,7 +26,7 @@ def test_the_tensor_twin_allows_what_the_reference_allows(
 ) -> None:
     references = [CanonicalConfiguration(Configuration(n), open_root=open_root) for n, _ in drawn]
     twin = Configurations.first(torch.tensor([n for n, _ in drawn]))
-    width = twin.starts.shape[1]
+    width = twin.rank.shape[1]
     for number in range(max(len(steps) for _, steps in drawn)):
         pointed, fillers = [], []
         for row, (reference, (n, steps)) in enumerate(zip(references, drawn, strict=True)):

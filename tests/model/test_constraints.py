@@ -217,6 +217,7 @@ def test_a_beam_as_wide_as_the_space_finds_all_parses_that_obey(
 
 
 @given(batch=batches(), seed=st.integers(0, 10_000), beams=st.integers(1, 3))
+@settings(max_examples=50)
 def test_batch_mates_do_not_matter(
     batch: tuple[bool, tuple[int, ...], tuple[Constraints | None, ...]], seed: int, beams: int
 ) -> None:
@@ -238,6 +239,7 @@ def test_batch_mates_do_not_matter(
 
 
 @given(batch=batches(), seed=st.integers(0, 10_000))
+@settings(max_examples=50)
 def test_a_beam_of_one_is_greedy(
     batch: tuple[bool, tuple[int, ...], tuple[Constraints | None, ...]], seed: int
 ) -> None:

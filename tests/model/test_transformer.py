@@ -309,9 +309,9 @@ def test_blanked_pieces_are_guessed_from_what_is_around_them(tmp_path: Path) -> 
     pretrained = made(tmp_path)
     encoder = TransformerEncoder(pretrained.transformer, piece_dropout=0.5)
     inputs = reader(pretrained)([["the", "cat", "sat"]])
-    for module in encoder.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.0
+    for part in encoder.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.0
     torch.manual_seed(1)
     encoder.train()
     first, second = encoder(inputs), encoder(inputs)

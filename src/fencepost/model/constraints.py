@@ -91,9 +91,8 @@ class RowLimits:
                 left[row, start + 1 : end].clamp_(min=start)
                 earliest[row, end].clamp_(max=start)
         kinds = torch.tensor(elsewhere)[:, None, None].repeat(1, boundaries, boundaries)
-        if places:
-            row_of, start_of, end_of, kind_of = torch.tensor(places).T
-            kinds[row_of, start_of, end_of] = kind_of
+        at_row, at_start, at_end, kind_there = torch.tensor(places).view(-1, 4).T
+        kinds[at_row, at_start, at_end] = kind_there
         allowed = torch.zeros(len(known), len(labels), dtype=torch.bool)
         for (chains, _), kind in known.items():
             numbers = [labels.number(chain) for chain in chains]
