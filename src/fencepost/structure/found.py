@@ -68,6 +68,8 @@ class FoundSpan(Span):
             shown.append(f"probability={self.probability:.3f}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
+    __str__ = __repr__
+
 
 def over(spans: Iterable[Span], sentence: Sentence) -> tuple[Span, ...]:
     """The same spans over another sentence with the same words."""
