@@ -70,4 +70,12 @@ def test_weights_that_change_are_folded_anew() -> None:
     assert folded(head) is not before
     head.load_state_dict(random_head(2, previous_label=True, open_root=False).state_dict())
     again = random_head(2, previous_label=True, open_root=False)
+    before = folded(head)
+    head.train().requires_grad_(True)
+    optimizer = torch.optim.AdamW(head.parameters(), fused=True)
+    head.biaffine.sum().backward()
+    optimizer.step()
+    head.eval().requires_grad_(False)
+    assert folded(head) is not before
+    head.load_state_dict(again.state_dict())
     assert torch.equal(folded(head).span, folded(again).span)

@@ -88,8 +88,14 @@ _folded: WeakKeyDictionary[PointingHead, tuple[tuple[int, ...], Folded]] = WeakK
 
 def folded(head: PointingHead) -> Folded:
     """The multiplied weights of a head, made anew when any of them has changed."""
-    versions = tuple(
-        version for weight in head.parameters() for version in (weight._version, weight.data_ptr())
+    # A fused optimiser changes weights without telling, but only in a network that is learning.
+    versions = (
+        head.trainings,
+        *(
+            number
+            for weight in head.parameters()
+            for number in (weight._version, weight.data_ptr())
+        ),
     )
     found = _folded.get(head)
     if found is None or found[0] != versions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
@@ -47,6 +47,9 @@ class PointingHead(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
+        self.trainings = (
+            0  # how often it was set to learn: what was made of its weights is then old
+        )
         self.previous_label = previous_label
         self.open_root = open_root
         self.span = Perceptron(boundary_width, hidden=mlp, dropout=dropout)
@@ -65,6 +68,11 @@ class PointingHead(nn.Module):
         nn.init.normal_(self.start, std=width**-0.5)
         nn.init.normal_(self.first_hidden, std=decoder**-0.5)
         nn.init.xavier_uniform_(self.biaffine)
+
+    def train(self, mode: bool = True) -> Self:
+        """Switch dropout on or off."""
+        self.trainings += mode
+        return super().train(mode)
 
     def first_inputs(self, rows: int) -> Tensor:
         """What the decoder reads before the first step: (rows, 1, input)."""
