@@ -141,7 +141,7 @@ class TestFineTuning:
         same_weights(tmp_path / "whole/model", tmp_path / "stopped/model")
 
     def test_needs_a_model(self, data: Path, tmp_path: Path) -> None:
-        with pytest.raises(ModelError, match="cannot be read"):
+        with pytest.raises(ModelError, match="there is no such folder"):
             next(run_training(settings(data, {"tags": {}}, init="nowhere"), tmp_path / "run"))
 
 

@@ -124,7 +124,8 @@ def _drawn(tree: Tree) -> str:
     try:
         return tree.pretty()
     except DataError:  # a word that holds a blank
-        return "\n".join(f"{span} {tree.sentence.text_between(*span[:2])}" for span in tree.spans)
+        between = tree.sentence.text_between
+        return "\n".join(f"({a}, {b}) {label} {between(a, b)}" for a, b, label in tree.spans)
 
 
 def _told_mentions(entities: Sequence[Span], sentence: Sentence) -> str:
