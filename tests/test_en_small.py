@@ -1,0 +1,125 @@
+"""The model that ships: any text gives something sensible, and its card tells the truth."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import fencepost
+from fencepost.formats import Reading, ReadSettings
+from fencepost.parser.shipped import MODELS
+from fencepost.run.convert import merged
+from fencepost.run.evaluate import evaluate, main_figure
+from fencepost.structure import Document
+from tests.shared import SHARED, needs_shared_data
+
+CARD = (MODELS / "en-small/README.md").read_text(encoding="utf-8")
+
+
+@cache
+def parser() -> fencepost.Parser:
+    return fencepost.load(threads=1)
+
+
+def test_a_sentence_gets_the_tree_and_the_entities_that_a_person_would_give_it() -> None:
+    document = parser().parse("The old gardener planted roses in Bergen.")
+    assert str(document.tree) == (
+        "(ROOT (S (NP (DT The) (JJ old) (NN gardener)) (VP (VBD planted) (NP (NNS roses)) "
+        "(PP (IN in) (NP (NNP Bergen)))) (. .)))"
+    )
+    assert document.entities is not None
+    found = {entity.text: entity.label for entity in document.entities}
+    assert found["The old gardener"] == "person"
+    assert found["Bergen"] == "place"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", 0),
+        (" \n\t ", 0),
+        ("Rain", 1),
+        ("🙂", 1),
+        ("x" * 10_000, 1),
+        ("\ud800 \x00", 2),
+        ("مرحبا بالعالم", 2),
+    ],
+)
+def test_odd_texts_give_sensible_results(text: str, words: int) -> None:
+    document = parser().parse(text)
+    assert document.status == "ok"
+    assert [len(parse.words) for parse in document.sentences] == ([words] if words else [])
+    for parse in document.sentences:
+        assert parse.tree is not None
+        assert parse.tree.words == parse.words
+
+
+def test_a_sentence_of_three_thousand_words_is_read_in_windows() -> None:
+    words = ["the", "cat", "and"] * 999 + ["the", "cat", "slept"]
+    document = parser().parse(words)
+    assert document.tree is not None
+    assert len(document.tree) == 3000
+
+
+def test_a_sentence_alone_and_in_a_batch_gets_the_same_parse() -> None:
+    texts = [
+        "Ann met the mayor of Oslo.",
+        "No!",
+        "While it rained, the children who live next door built a boat out of two old doors.",
+        "He said that she said that they would come.",
+    ]
+    together = list(parser().parse_many(texts))
+    for text, document in zip(texts, together, strict=True):
+        alone = parser().parse(text)
+        assert alone == document
+        for one, other in zip(alone.sentences, document.sentences, strict=True):
+            assert one.log_prob == pytest.approx(other.log_prob, abs=1e-4)
+
+
+def test_plain_data_comes_back() -> None:
+    document = parser().parse("Ann met Bo. They left.")
+    assert Document.from_dict(json.loads(json.dumps(document.to_dict()))) == document
+
+
+def test_the_weights_fit_in_sixty_megabytes() -> None:
+    files = [path for path in (MODELS / "en-small").rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 60e6
+    assert {"LICENSE.md", "README.md", "weights.safetensors"} <= {path.name for path in files}
+
+
+@pytest.mark.slow
+@needs_shared_data
+def test_raw_texts_give_valid_trees_over_exactly_these_texts() -> None:
+    lines = (SHARED / "gum/text/dev.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = [json.loads(line)["text"] for line in lines]
+    for text, document in zip(texts, parser().parse_many(texts), strict=True):
+        assert document.status == "ok"
+        covered = ""
+        for parse in document.sentences:
+            assert parse.tree is not None
+            assert (parse.tree.start, parse.tree.end) == (0, len(parse.words))
+            covered += "".join(parse.tree.words)
+            for entity in parse.entities or ():
+                assert isinstance(entity, fencepost.Entity)
+                assert text[entity.start_char : entity.end_char] == entity.text
+        assert covered == re.sub(r"\s+", "", text)
+
+
+@pytest.mark.slow
+@needs_shared_data
+def test_the_card_has_the_scores_that_evaluate_prints() -> None:
+    settings = ReadSettings(drop_functions=True)
+    paths = [SHARED / "gum" / name for name in ("const/dev.ptb", "ner/dev.jsonl")]
+    gold = list(merged(*(Reading(path, settings=settings) for path in paths)))
+    reports = evaluate(parser().model, gold)
+    shown = re.search(r"^\| 16 bits, as shipped \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", CARD, re.M)
+    assert shown
+    for name, figure in zip(("tree", "entities", "tags"), shown.groups(), strict=True):
+        assert main_figure(reports[name]) == pytest.approx(float(figure), abs=0.02), name
+
+
+def test_the_model_names_no_folder_of_the_machine_that_made_it() -> None:
+    for path in (MODELS / "en-small").glob("*.json"):
+        assert not re.search(r'"/(?!/)[a-z]+/', Path(path).read_text(encoding="utf-8")[:20_000])
