@@ -1,5 +1,6 @@
 """A network on a pretrained transformer is trained from end to end."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +91,21 @@ def test_the_transformer_alone_has_the_rate_of_the_pretrained(tmp_path: Path) ->
         assert all(part in name for name in found_names[number])
     all_of_them = [weight for group in optimizer.param_groups for weight in group["params"]]
     assert len(all_of_them) == len(list(model.network.parameters()))
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_a_model_is_trained_on_without_the_transformer_that_it_came_from(
+    tmp_path: Path, kind: str
+) -> None:
+    first = chosen(tmp_path, kind, layers=2, case=True)
+    list(run_training(first, tmp_path / "first"))
+    assert isinstance(first.network.encoder, TransformerSettings)
+    shutil.rmtree(first.network.encoder.model)
+    training = first.training.model_copy(update={"init": str(tmp_path / "first/model")})
+    list(run_training(first.model_copy(update={"training": training}), tmp_path / "second"))
+    one, other = (
+        load_model(tmp_path / run / "model").network.encoder.state_dict()
+        for run in ("first", "second")
+    )
+    assert one.keys() == other.keys()
+    assert any(not torch.equal(value, other[name]) for name, value in one.items())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from fencepost.config import Corpus, DataSettings, Settings, WordsSettings
 from fencepost.errors import ConfigError, TrainingError
 from fencepost.formats import Reading, ReadSettings
 from fencepost.model.encoder import WordEncoder
+from fencepost.model.pretrained import Pretrained
 from fencepost.parser.model import Model, load_model, new_model, save_model
 from fencepost.parser.shipped import find_model
 from fencepost.parser.transfer import transferred
@@ -67,9 +69,10 @@ def run_training(
     torch.manual_seed(settings.seed)
     train_parses = list(_read(settings.data.train, settings.data))
     dev = [parse for _, parse in _read(settings.data.dev, settings.data, is_gold=True)]
-    model, examples = prepare_training(settings, train_parses)
-    if training.init is not None:
-        model, notes = transferred(load_model(find_model(training.init)), model)
+    old = None if training.init is None else load_model(find_model(training.init))
+    model, examples = prepare_training(settings, train_parses, pretrained=_transformer_of(old))
+    if old is not None:
+        model, notes = transferred(old, model)
         yield from (Note(f"{training.init}: {note}") for note in notes)
     network = model.network.to(accelerator.device)
     optimizer = optimizer_for(
@@ -183,10 +186,26 @@ def flat(data: Any, key: str = "") -> Iterator[tuple[str, Any]]:
         yield key, data
 
 
+def _transformer_of(old: Model | None) -> Pretrained | None:
+    """A copy of the transformer of a model to start from: it need not be fetched again."""
+    if old is None or old.pretrained is None:
+        return None
+    return replace(old.pretrained, transformer=copy.deepcopy(old.pretrained.transformer))
+
+
 def prepare_training(
-    settings: Settings, parses: Sequence[tuple[Corpus, Parse]]
+    settings: Settings,
+    parses: Sequence[tuple[Corpus, Parse]],
+    *,
+    pretrained: Pretrained | None = None,
 ) -> tuple[Model, list[Example]]:
-    """A new model for what there is to learn, and the examples to learn it from."""
+    """A new model for what there is to learn, and the examples to learn it from.
+
+    Args:
+        settings: all of them.
+        parses: with the corpora that they are from.
+        pretrained: the transformer; None: the one that the settings name, if they name one.
+    """
     used = [parse for _, parse in parses]
     encoder = settings.network.encoder
     numbers = Numbers(collect_labels(used, settings.heads.names))
@@ -207,7 +226,9 @@ def prepare_training(
             Vocabulary.collect(c for p in used for w in p.words for c in w),
             static,
         )
-    model = new_model(settings.network, settings.heads, numbers)
+    if isinstance(encoder, WordsSettings):
+        pretrained = None
+    model = new_model(settings.network, settings.heads, numbers, pretrained)
     if vectors is not None and isinstance(model.network.encoder, WordEncoder):
         model.network.encoder.set_static(vectors)
     examples = [
