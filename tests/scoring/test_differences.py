@@ -53,3 +53,10 @@ def test_entities_count_and_layers_that_one_lacks_do_not() -> None:
 def test_other_words_are_refused() -> None:
     with pytest.raises(DataError, match="the same words"):
         differences(Parse(Sentence(("a",))), Parse(Sentence(("b",))))
+
+
+def test_what_is_below_a_span_that_has_moved_has_moved_with_it() -> None:
+    one = read("(S (A (T a) (X (P (Y (T b)) (T c)) (T d))) (T e))")
+    other = read("(S (T a) (B (X (Y (T b)) (Q (T c) (T d))) (T e)))")
+    moved = differences(one, other).moved
+    assert Span(1, 2, "Y") not in [move.span for move in moved]
