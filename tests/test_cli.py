@@ -20,6 +20,7 @@ from fencepost.structure import Entity, Parse, Sentence, Span, Tree
 from tests.eight import write_eight
 from tests.parser.test_parser import lively_model
 from tests.shared import SHARED, needs_shared_data
+from tests.test_docs import COMMANDS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 Run = Callable[..., tuple[int, str, str]]
@@ -44,17 +45,7 @@ def test_help_and_version_are_printed(run: Run) -> None:
     assert status == 0
     assert "\n    fencepost score gold.ptb predicted.ptb\n" in out
     assert run("--version")[1].count(".") >= 2
-    for command in (
-        "parse",
-        "convert",
-        "merge",
-        "prepare",
-        "score",
-        "trace",
-        "inspect",
-        "train",
-        "evaluate",
-    ):
+    for command in COMMANDS:
         status, out, _ = run(command, "--help")
         assert status == 0
         assert f"\n    fencepost {command} " in out, "an example"
