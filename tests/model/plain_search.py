@@ -19,7 +19,7 @@ def choices(
     """Each step that is allowed: boundary, label and log-probability."""
     scores = head.pointing_scores(head.sides(boundaries[None]), state)[0, 0]
     candidates = where.candidates()
-    points = scores[list(candidates)].log_softmax(-1)
+    points = (scores[list(candidates)] / head.temperature).log_softmax(-1)
     for boundary, point in zip(candidates, points.tolist(), strict=True):
         start, end = sorted((where.plain.cursor, boundary))
         of_span = head.label_scores(
@@ -27,7 +27,8 @@ def choices(
         )[0, 0]
         if not where.may_be_filler(boundary):
             of_span[0] = float("-inf")
-        for label, score in enumerate(of_span.log_softmax(-1).tolist()):
+        by_label = (of_span / head.temperature).log_softmax(-1)
+        for label, score in enumerate(by_label.tolist()):
             if score != float("-inf"):
                 yield boundary, label, point + score
 

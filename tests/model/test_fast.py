@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fencepost.model.fast import FastStepping, folded
 from fencepost.model.head import PointingHead
-from fencepost.model.search import beam, greedy
+from fencepost.model.search import beam, greedy, sample, stream
 from fencepost.model.stepping import PlainStepping
 
 
@@ -23,6 +23,7 @@ def random_head(seed: int, *, previous_label: bool, open_root: bool) -> Pointing
     )
     for parameter in head.parameters():
         torch.nn.init.normal_(parameter, std=0.5)
+    head.temperature = 0.5 + seed % 4 / 2
     return head.eval().requires_grad_(False)
 
 
@@ -79,3 +80,48 @@ def test_weights_that_change_are_folded_anew() -> None:
     assert folded(head) is not before
     head.load_state_dict(again.state_dict())
     assert torch.equal(folded(head).span, folded(again).span)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    lengths=st.lists(st.integers(1, 9), min_size=1, max_size=4),
+    previous_label=st.booleans(),
+    open_root=st.booleans(),
+)
+def test_both_twins_draw_the_same_parses(
+    seed: int, lengths: list[int], previous_label: bool, open_root: bool
+) -> None:
+    head = random_head(seed, previous_label=previous_label, open_root=open_root).double()
+    boundaries = torch.randn(len(lengths), max(lengths) + 1, 6, dtype=torch.double)
+    chances = torch.rand(len(lengths), 3, 2 * (2 * max(lengths) - 1))
+    plain, fast = (
+        sample(head, boundaries, torch.tensor(lengths), chances, first=first)
+        for first in (PlainStepping.first, FastStepping.first)
+    )
+    assert torch.equal(plain.boundaries, fast.boundaries)
+    assert torch.equal(plain.labels, fast.labels)
+    assert torch.equal(plain.steps, fast.steps)
+    assert torch.allclose(plain.step_log_probs, fast.step_log_probs)
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 9), open_root=st.booleans())
+def test_the_steps_of_a_stream_are_those_of_greedy_search(
+    seed: int, n: int, open_root: bool
+) -> None:
+    head = random_head(seed, previous_label=True, open_root=open_root)
+    boundaries = torch.randn(n + 1, 6)
+    found = greedy(head, boundaries[None], torch.tensor([n]))
+    taken = list(stream(head, boundaries))
+    count = int(found.steps[0, 0])
+    assert [step.boundary for step in taken] == found.boundaries[0, 0, :count].tolist()
+    assert [step.label for step in taken] == found.labels[0, 0, :count].tolist()
+    costs = [float(step.points[step.boundary] + step.labels[step.label]) for step in taken]
+    assert torch.allclose(torch.tensor(costs), found.step_log_probs[0, 0, :count], atol=1e-4)
+    assert all(abs(float(step.points.exp().sum()) - 1) < 1e-4 for step in taken)
+
+
+def test_another_temperature_is_folded_anew() -> None:
+    head = random_head(1, previous_label=True, open_root=False)
+    before = folded(head)
+    head.temperature = 3.0
+    assert torch.allclose(folded(head).points * 3, before.points)

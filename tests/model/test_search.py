@@ -1,10 +1,13 @@
+from collections import Counter
 from collections.abc import Callable
+from math import exp, pi, sqrt
 
 import pytest
 import torch
 
+from fencepost.model.found import Found
 from fencepost.model.head import PointingHead
-from fencepost.model.search import Found, beam, greedy
+from fencepost.model.search import beam, greedy, sample
 from fencepost.structure.span import first_crossing
 from fencepost.transition import Pointing, replay
 from tests.model.plain_search import derivations
@@ -158,3 +161,27 @@ def test_steps_of_a_beam_are_those_of_the_plain_search(make_head: MakeHead) -> N
         (score,) = (score for score, steps in derivations(head, boundaries[0]) if steps == made)
         own = found.step_log_probs[0, rank, : len(made)]
         assert float(own.sum()) == pytest.approx(score, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parses_are_drawn_as_often_as_they_are_probable(
+    make_head: MakeHead, kind: dict[str, bool]
+) -> None:
+    head = make_head(**kind)
+    head.temperature = 1.5
+    boundaries, lengths = vectors(2, 3)
+    samples = 4000
+    chances = torch.rand(2, samples, 2 * 5, generator=torch.Generator().manual_seed(3))
+    found = sample(head, boundaries, lengths, chances)
+    for row, n in enumerate(lengths.tolist()):
+        drawn = Counter(steps_of(found, row, rank) for rank in range(samples))
+        expected = derivations(head, boundaries[row, : n + 1])
+        assert set(drawn) <= {steps for _, steps in expected}
+        distance = sum(abs(drawn[steps] / samples - exp(score)) for score, steps in expected)
+        # Were the shares those of an ideal draw, this is what would be expected of it.
+        usual = sum(sqrt(2 / pi * exp(score) / samples) for score, _ in expected)
+        assert distance < 1.5 * usual
+        scores = {steps: score for score, steps in expected}
+        for rank in range(10):
+            score = scores[steps_of(found, row, rank)]
+            assert float(found.log_probs[row, rank]) == pytest.approx(score, abs=1e-4)

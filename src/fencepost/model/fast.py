@@ -21,7 +21,7 @@ from fencepost.model.configurations import Configurations
 from fencepost.model.head import PointingHead
 from fencepost.model.stepping import Rules
 
-_SLOPE = 0.1  # of the perceptrons' leaky ReLU
+SLOPE = 0.1  # of the perceptrons' leaky ReLU
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,9 @@ class Folded:
             after_span = torch.zeros_like(after_span)
         of_state = torch.cat((own, head.cursor.first.weight, head.label.first.weight[:, :d]))
         of_state_bias = torch.cat((after_span, head.cursor.first.bias, head.label.first.bias))
-        weights, bias = head.biaffine[:-1], head.biaffine[-1]
+        sharp = 1 / head.temperature
+        weights, bias = head.biaffine[:-1] * sharp, head.biaffine[-1] * sharp
+        label_vectors = head.label_vectors * sharp
         second = head.point.second
         sides = second.weight.T @ weights  # hidden layer of MLP_point to a boundary's side
         sides_bias = second.bias @ weights + bias
@@ -76,14 +78,14 @@ class Folded:
             (into[:, :m] @ head.span.second.weight).T.contiguous(),
             head.span.first.bias,
             labels_in,
-            (head.label_vectors @ head.label.second.weight).T.contiguous(),
-            head.label_vectors @ head.label.second.bias,
+            (label_vectors @ head.label.second.weight).T.contiguous(),
+            label_vectors @ head.label.second.bias,
             into @ head.start + own @ head.first_hidden + gate_bias,
             head.first_cell,
         )
 
 
-_folded: WeakKeyDictionary[PointingHead, tuple[tuple[int, ...], Folded]] = WeakKeyDictionary()
+_folded: WeakKeyDictionary[PointingHead, tuple[tuple[float, ...], Folded]] = WeakKeyDictionary()
 
 
 def folded(head: PointingHead) -> Folded:
@@ -91,6 +93,7 @@ def folded(head: PointingHead) -> Folded:
     # A fused optimiser changes weights without telling, but only in a network that is learning.
     versions = (
         head.trainings,
+        head.temperature,
         *(
             number
             for weight in head.parameters()
@@ -101,6 +104,30 @@ def folded(head: PointingHead) -> Folded:
     if found is None or found[0] != versions:
         found = _folded[head] = (versions, Folded.of(head))
     return found[1]
+
+
+def projections(
+    head: PointingHead, weights: Folded, boundaries: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """All that depends on boundaries alone.
+
+    Args:
+        head: which points.
+        weights: the head's, multiplied out
+        boundaries: (…, n + 1, width)
+
+    Returns:
+        What pointing scores are products with (…, n + 1, m), what is added to them (…, n + 1), and
+        what the first layers of MLP_span and MLP_label make of each boundary (…, n + 1, 2 m).
+    """
+    hidden = functional.leaky_relu(
+        functional.linear(boundaries, head.point.first.weight, head.point.first.bias), SLOPE
+    )
+    return (
+        hidden @ weights.points + weights.points_bias,
+        hidden @ weights.point_offset + weights.point_constant,
+        functional.linear(boundaries, weights.spans),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +151,8 @@ class FastStepping:
         """All at the beginning."""
         weights = folded(head)
         rows, width, _ = boundaries.shape
-        hidden = functional.leaky_relu(
-            functional.linear(boundaries, head.point.first.weight, head.point.first.bias), _SLOPE
-        )
-        sides = hidden @ weights.points + weights.points_bias
-        offsets = hidden @ weights.point_offset + weights.point_constant
-        spans = functional.linear(boundaries, weights.spans).flatten(0, 1)
+        sides, offsets, spans = projections(head, weights, boundaries)
+        spans = spans.flatten(0, 1)
         place = torch.arange(rows, device=lengths.device) * width
         where = Configurations.first(lengths, width)
         cell, of_state = _read(
@@ -140,7 +163,7 @@ class FastStepping:
     def pointing(self) -> Tensor:
         """Log-probabilities of pointing to each boundary: (rows, n + 1)."""
         m = self.sides.shape[-1]
-        asked = functional.leaky_relu(self.of_state[:, -2 * m : -m], _SLOPE)
+        asked = functional.leaky_relu(self.of_state[:, -2 * m : -m], SLOPE)
         scores = torch.baddbmm(self.offsets[:, :, None], self.sides, asked[:, :, None])[:, :, 0]
         return self.rules.points(self.where, scores)
 
@@ -149,7 +172,7 @@ class FastStepping:
         m = self.sides.shape[-1]
         rows, few = boundary.shape
         spans = self._between(boundary)[..., m:]
-        hidden = functional.leaky_relu(spans + self.of_state[:, None, -m:], _SLOPE)
+        hidden = functional.leaky_relu(spans + self.of_state[:, None, -m:], SLOPE)
         weights = self.weights
         scores = torch.addmm(weights.labels_bias, hidden.reshape(rows * few, m), weights.labels_out)
         return self.rules.labels(self.where, boundary, scores.view(rows, few, -1))
@@ -167,7 +190,7 @@ class FastStepping:
         """Take a step."""
         weights, m = self.weights, self.sides.shape[-1]
         spans = self._between(boundary[:, None])[:, 0, :m]
-        hidden = functional.leaky_relu(spans + weights.span_bias, _SLOPE)
+        hidden = functional.leaky_relu(spans + weights.span_bias, SLOPE)
         gates = torch.addmm(self.of_state[:, : -2 * m], hidden, weights.span)
         if weights.labels_in is not None:
             gates += weights.labels_in.index_select(0, label)

@@ -47,9 +47,10 @@ class PointingHead(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
-        self.trainings = (
-            0  # how often it was set to learn: what was made of its weights is then old
-        )
+        # How often it was set to learn: what was made of its weights is then old.
+        self.trainings = 0
+        # What scores are divided by before probabilities are made of them in search.
+        self.temperature = 1.0
         self.previous_label = previous_label
         self.open_root = open_root
         self.span = Perceptron(boundary_width, hidden=mlp, dropout=dropout)

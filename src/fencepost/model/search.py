@@ -1,4 +1,4 @@
-"""From boundary vectors to parses: one loop of steps, greedy, with a beam, or along given steps.
+"""From boundary vectors to parses: greedy, by chance, with a beam, or along given steps.
 
 Pointing is normalised over candidates and labelling over allowed labels. With canonical rules each
 parse has one derivation, so the sum of the steps' log-probabilities is that of the parse.
@@ -9,21 +9,22 @@ these have without constraints: those that `score` gives. Search itself may have
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
-from fencepost.batching.vocabulary import FILLER
 from fencepost.model.constraints import RowLimits
 from fencepost.model.fast import FastStepping
+from fencepost.model.found import Found, Steps, canonical_steps
 from fencepost.model.head import PointingHead
+from fencepost.model.single import best_steps
 from fencepost.model.stepping import MINUS, Rules, Stepping
-from fencepost.transition import Pointing, pointings, replay
 
 _SHARE = 3 / 4  # of the rows are still under way when the others are left behind
+_SINGLES = 3  # as many rows are quicker one after the other
 
 
 class First(Protocol):
@@ -36,39 +37,18 @@ class First(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The steps of the parses that were found, best first in each row."""
+class Choice(Protocol):
+    """How a step is chosen among others."""
 
-    boundaries: Tensor  # (rows, beams, steps)
-    labels: Tensor  # (rows, beams, steps)
-    steps: Tensor  # (rows, beams): how many there are
-    log_probs: Tensor  # (rows, beams); -inf where there is no further parse
-    step_log_probs: Tensor  # (rows, beams, steps): of each step, given those before it
+    def __call__(self, scores: Tensor, number: int, rows: Tensor, /) -> tuple[Tensor, Tensor]:
+        """The log-probabilities of what is chosen in each row, and which that is.
 
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """The steps of given parses."""
-
-    boundaries: Tensor  # (rows, steps)
-    labels: Tensor  # (rows, steps)
-    counts: Tensor  # (rows,): how many there are
-
-    @classmethod
-    def of(cls, parses: Sequence[Sequence[tuple[int, int]]]) -> Steps:
-        """The steps of each parse, boundary and number of the label, with padding.
-
-        A label that the head does not know has the number -1: such a step is never allowed.
+        Args:
+            scores: log-probabilities, (active rows, choices)
+            number: how many choices a row has made before
+            rows: which rows these are, (active rows,)
         """
-        longest = max(map(len, parses), default=0)
-        padded = [[*steps, *[(0, FILLER)] * (longest - len(steps))] for steps in parses]
-        made = torch.tensor(padded, dtype=torch.long).view(len(parses), longest, 2)
-        return cls(made[:, :, 0], made[:, :, 1], torch.tensor([len(steps) for steps in parses]))
-
-    def to(self, device: torch.device) -> Steps:
-        """The same on a device."""
-        return Steps(self.boundaries.to(device), self.labels.to(device), self.counts.to(device))
+        ...
 
 
 @torch.no_grad()
@@ -91,24 +71,132 @@ def greedy(
         constraints: what parses have to obey, in rows of which anything is asked
         first: which stepping
     """
-    rows, width = boundaries.shape[:2]
-    steps = 2 * width - 3 if width > 1 else 0  # 2n - 1
-    made = lengths.new_zeros(2, steps, rows)
-    each = boundaries.new_zeros(steps, rows)
+    if constraints is None and len(boundaries) <= _SINGLES and first == FastStepping.first:
+        return _one_by_one(head, boundaries, lengths, canonical=canonical)
+    rules = Rules(canonical, head.open_root, constraints)
+    found = _walk(first(head, boundaries, lengths, rules), boundaries, _best)
+    if constraints is None:
+        return found
+    return _canonical(head, boundaries, lengths, found, rows=constraints.asked, first=first)
+
+
+@torch.no_grad()
+def sample(
+    head: PointingHead,
+    boundaries: Tensor,
+    lengths: Tensor,
+    chances: Tensor,
+    *,
+    first: First = FastStepping.first,
+) -> Found:
+    """Parses drawn by their probability: each step by its own, given the steps before it.
+
+    Args:
+        head: which parses.
+        boundaries: (rows, n + 1, width)
+        lengths: in words, (rows,), at least 1
+        chances: evenly spread between 0 and 1, without 1; two for each step of each parse that is
+            drawn for a row: (rows, samples, 2 (2 n - 1))
+        first: which stepping
+
+    Returns:
+        As many parses for each row, in the order in which they were drawn.
+    """
+    rows, samples, _ = chances.shape
+    row = torch.arange(rows, device=lengths.device).repeat_interleave(samples)
+    stepping = first(head, boundaries, lengths, Rules(True, head.open_root)).rows(row)
+    found = _walk(stepping, boundaries, _ByChance(chances.flatten(0, 1)))
+    return Found(*(getattr(found, name).unflatten(0, (rows, -1))[:, :, 0] for name in found.names))
+
+
+class Taken(NamedTuple):
+    """A step as it is taken, with all that it was chosen from."""
+
+    points: Tensor  # log-probabilities of boundaries, (n + 1,); -inf: no candidate
+    boundary: int
+    labels: Tensor  # log-probabilities of labels, (labels,); -inf: not allowed
+    label: int
+
+
+@torch.no_grad()
+def stream(
+    head: PointingHead,
+    boundaries: Tensor,
+    *,
+    constraints: RowLimits | None = None,
+    first: First = FastStepping.first,
+) -> Iterator[Taken]:
+    """The steps of greedy search in one sentence, one after the other.
+
+    Args:
+        head: which parses.
+        boundaries: (n + 1, width)
+        constraints: what the parse has to obey
+        first: which stepping
+    """
+    lengths = torch.tensor([len(boundaries) - 1], device=boundaries.device)
+    rules = Rules(True, head.open_root, constraints)
+    stepping = first(head, boundaries[None], lengths, rules)
+    while not bool(stepping.where.is_final):
+        points = stepping.pointing()
+        boundary = points.argmax(-1)
+        labels = stepping.labelling(boundary[:, None])[:, 0]
+        label = labels.argmax(-1)
+        yield Taken(points[0], int(boundary), labels[0], int(label))
+        stepping = stepping.point(boundary, label)
+
+
+def _most(boundaries: Tensor) -> int:
+    """The largest number of steps: 2 n - 1."""
+    return max(2 * boundaries.shape[1] - 3, 0)
+
+
+def _best(scores: Tensor, number: int, rows: Tensor) -> tuple[Tensor, Tensor]:
+    best = scores.max(-1)
+    return best.values, best.indices
+
+
+@dataclass(frozen=True, slots=True)
+class _ByChance:
+    """Chooses each with its probability."""
+
+    chances: Tensor  # (rows, choices)
+
+    def __call__(self, scores: Tensor, number: int, rows: Tensor) -> tuple[Tensor, Tensor]:
+        # In 64 bits, a chance of 32 bits that is below 1 stays below the sum.
+        reached = scores.double().exp().cumsum(-1)
+        aim = self.chances[rows, number, None] * reached[:, -1:]
+        chosen = (reached <= aim).sum(-1, keepdim=True)
+        return scores.gather(-1, chosen)[:, 0], chosen[:, 0]
+
+
+def _walk(stepping: Stepping, boundaries: Tensor, choose: Choice) -> Found:
+    """One parse for each row, by steps that are chosen one after the other.
+
+    Args:
+        stepping: at the beginning
+        boundaries: the vectors of all sentences, (sentences, n + 1, width)
+        choose: a boundary, and then a label
+    """
+    lengths = stepping.where.lengths
+    rows, most = len(lengths), _most(boundaries)
+    made = lengths.new_zeros(2, rows, most)
+    costs = boundaries.new_zeros(rows, most)
     counts = lengths.new_zeros(rows)
     active = torch.arange(rows, device=lengths.device)
-    rules = Rules(canonical, head.open_root, constraints)
-    stepping = first(head, boundaries, lengths, rules)
-    going = torch.ones(rows, dtype=torch.bool, device=lengths.device)
-    for number in range(steps):
-        point_score, boundary = stepping.pointing().max(-1)
+    going: Tensor | None = None  # which rows are under way; None: all
+    for number in range(most):
+        cost, boundary = choose(stepping.pointing(), 2 * number, active)
         label_scores = stepping.labelling(boundary[:, None])[:, 0]
-        label_score, label = label_scores.max(-1)
-        # A row that is finished points to 0, which changes nothing, until it is left behind.
-        boundary, label = boundary * going, label * going
-        made[0, number, active], made[1, number, active] = boundary, label
-        each[number, active] = (point_score + label_score).masked_fill(~going, 0.0)
-        counts[active] += going
+        label_cost, label = choose(label_scores, 2 * number + 1, active)
+        cost = cost + label_cost
+        if going is not None:
+            # A row that is finished points to 0, which changes nothing, until it is left behind.
+            boundary, label = boundary * going, label * going
+            cost = cost.masked_fill(~going, 0.0)
+        made[:, active, number] = torch.stack((boundary, label))
+        costs[active, number] = cost
+        counts[active] += 1 if going is None else going
         stepping = stepping.point(boundary, label)
         going = ~stepping.where.is_final
         left = int(going.sum())
@@ -116,14 +204,29 @@ def greedy(
             break
         if left < _SHARE * len(going):
             index = going.nonzero()[:, 0]
-            active, stepping, going = active[index], stepping.rows(index), going[index]
-    made, each = made.transpose(1, 2), each.T
-    found = Found(
-        made[0][:, None], made[1][:, None], counts[:, None], each.sum(1)[:, None], each[:, None]
+            active, stepping, going = active[index], stepping.rows(index), None
+        elif left == len(going):
+            going = None
+    return Found(
+        made[0][:, None], made[1][:, None], counts[:, None], costs.sum(1)[:, None], costs[:, None]
     )
-    if constraints is None:
-        return found
-    return _canonical(head, boundaries, lengths, found, rows=constraints.asked, first=first)
+
+
+def _one_by_one(
+    head: PointingHead, boundaries: Tensor, lengths: Tensor, *, canonical: bool
+) -> Found:
+    """What greedy search finds in each sentence by itself."""
+    parses = [
+        best_steps(head, vectors[: n + 1], canonical=canonical)
+        for vectors, n in zip(boundaries, lengths.tolist(), strict=True)
+    ]
+    most = _most(boundaries)
+    steps = Steps.of([[(step.boundary, step.label) for step in steps] for steps in parses], most)
+    costs = boundaries.new_zeros(len(parses), most)
+    for row, taken in enumerate(parses):
+        costs[row, : len(taken)] = costs.new_tensor([step.log_prob for step in taken])
+    found = (steps.boundaries, steps.labels, steps.counts, costs.sum(1), costs)
+    return Found(*(column[:, None].to(boundaries.device) for column in found))
 
 
 @torch.no_grad()
@@ -156,7 +259,7 @@ def beam(
     stepping = first(head, boundaries, lengths, rules).rows(row)
     scores = boundaries.new_full((rows, beams), MINUS)
     scores[:, 0] = 0.0  # all beams of a row are the same at first: only one counts
-    steps = 2 * width - 3 if width > 1 else 0
+    steps = _most(boundaries)
     made = lengths.new_zeros(2, rows, beams, steps)
     counts = lengths.new_zeros(rows, beams)
     step_scores = boundaries.new_zeros(rows, beams, steps)
@@ -241,18 +344,6 @@ def score(
     return each
 
 
-def canonical_steps(steps: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """The steps of the oracle to the same parse: boundaries and numbers of labels.
-
-    >>> canonical_steps([(1, 0), (2, 0), (0, 5)])  # two fillers side by side
-    ((2, 5),)
-    """
-    spans = replay(Pointing(boundary, str(label) if label else None) for boundary, label in steps)
-    labelled = [span for span in spans[:-1] if span.label is not None]
-    oracle = pointings([*labelled, spans[-1]])  # the whole sentence comes last, label or not
-    return tuple((boundary, int(label or FILLER)) for boundary, label in oracle)
-
-
 def _canonical(
     head: PointingHead,
     boundaries: Tensor,
@@ -282,7 +373,7 @@ def _canonical(
     order = order[row[order].argsort(stable=True)]
     row = row[order]
     rank = torch.arange(len(row), device=row.device) - torch.searchsorted(row, row)
-    made = Found(*(getattr(found, name).clone() for name in found.__dataclass_fields__))
+    made = Found(*(getattr(found, name).clone() for name in found.names))
     for values in (made.boundaries, made.labels, made.steps, made.step_log_probs):
         values[rows] = 0
     # Where there is no further parse, its steps still have to sum up to -inf.

@@ -135,7 +135,7 @@ class PlainStepping:
     def pointing(self) -> Tensor:
         """Log-probabilities of pointing to each boundary: (rows, n + 1)."""
         scores = self.head.pointing_scores(self.sides, self.states)[:, 0]
-        return self.rules.points(self.where, scores)
+        return self.rules.points(self.where, scores / self.head.temperature)
 
     def labelling(self, boundary: Tensor) -> Tensor:
         """Log-probabilities of the labels of the spans made by pointing to some boundaries."""
@@ -144,7 +144,7 @@ class PlainStepping:
         end = torch.maximum(self.where.cursor[:, None], boundary)
         states = self.states.expand(-1, few, -1)
         scores = self.head.label_scores(self.boundaries, states, start, end)
-        return self.rules.labels(self.where, boundary, scores)
+        return self.rules.labels(self.where, boundary, scores / self.head.temperature)
 
     def point(self, boundary: Tensor, label: Tensor) -> PlainStepping:
         """Take a step."""

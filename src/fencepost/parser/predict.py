@@ -11,7 +11,8 @@ import torch
 from fencepost.batching.batches import by_words
 from fencepost.batching.vocabulary import Labels
 from fencepost.model.network import device_of
-from fencepost.model.search import Found, beam, greedy
+from fencepost.model.found import Found
+from fencepost.model.search import beam, greedy
 from fencepost.parser.model import Model
 from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
 from fencepost.tasks import constituency, entities
