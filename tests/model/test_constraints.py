@@ -1,5 +1,6 @@
 """What is asked of parses is obeyed, and their log-probabilities are those of their oracles."""
 
+import time
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -12,8 +13,9 @@ from fencepost.errors import ConstraintError
 from fencepost.model.configurations import Configurations
 from fencepost.model.constraints import RowLimits, limits_of
 from fencepost.model.fast import FastStepping
+from fencepost.model.found import Found, Steps, canonical_steps
 from fencepost.model.head import PointingHead
-from fencepost.model.search import Found, Steps, beam, canonical_steps, greedy, score
+from fencepost.model.search import beam, greedy, score
 from fencepost.model.stepping import PlainStepping
 from fencepost.transition import (
     CanonicalConfiguration,
@@ -103,8 +105,10 @@ def test_the_tensor_twin_allows_what_the_reference_allows(
     references = [references[row] for row in order.tolist()]
     rows, twin = rows.rows(order), Configurations.first(torch.tensor(lengths)).rows(order)
     while not bool(twin.is_final.all()):
-        allowed, fillers = rows.steps(twin, canonical=True, open_root=open_root)
+        allowed = rows.candidates(twin, canonical=True)
         everywhere = torch.arange(allowed.shape[1]).expand_as(allowed)
+        freely = twin.may_be_filler(everywhere, open_root=open_root)
+        fillers = rows.may_be_filler(twin, everywhere, freely=freely, canonical=True)
         left = rows.labels(twin, everywhere)
         assert not left[:, :, FILLER].any()
         pointed, labels = [], []
@@ -136,10 +140,83 @@ def test_canonical_rules_are_lifted_row_by_row() -> None:
     twin = Configurations.first(torch.tensor([3, 3]))
     filler = torch.tensor([True, True])
     for boundary, allowed in ((1, [[1, 2], [1, 2, 3]]), (2, [[2], [2, 3]]), (0, [[0], [3]])):
-        masks, fillers = rows.steps(twin, canonical=True, open_root=False)
-        assert [mask.nonzero()[:, 0].tolist() for mask in masks] == allowed
-        assert bool(fillers[0, boundary]) == (boundary > 0)
-        twin = twin.point(torch.tensor([boundary, boundary]), filler=filler)
+        candidates = rows.candidates(twin, canonical=True)
+        assert [left.nonzero()[:, 0].tolist() for left in candidates] == allowed
+        few = torch.tensor([[boundary], [boundary]])
+        freely = twin.may_be_filler(few, open_root=False)
+        fillers = rows.may_be_filler(twin, few, freely=freely, canonical=True)
+        assert bool(fillers[0, 0]) == (boundary > 0)
+        twin = twin.point(few[:, 0], filler=filler)
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed", "fillers"),
+    [
+        (Constraints.of(forbid=[(3, 4, None)]), [2, 3, 4], [2, 3]),
+        # rule 2: without a label, a second filler does not end the sentence
+        (Constraints.of(forbid=[(1, 4, None)]), [2, 3], [2, 3]),
+        # rule (e): nor a must that holds both
+        (Constraints.of(must=[(0, 3, None)]), [2, 3], [2]),
+        (Constraints.of(must=[(0, 3, None)], forbid=[(1, 3, None)]), [2], [2]),
+        (Constraints.of(must=[(0, 3, None)], uncrossed=[(0, 2)]), [2], [2]),
+        # but one that holds only the second
+        (Constraints.of(must=[(1, 4, None), (2, 3, None)]), [2], [2]),
+    ],
+)
+def test_beside_a_filler_another_one_does_not_end_what_holds_both(
+    asked: Constraints, allowed: list[int], fillers: list[int]
+) -> None:
+    rows = resolved([asked], [4], open_root=False)
+    assert rows is not None
+    twin = Configurations.first(torch.tensor([4]))
+    twin = twin.point(torch.tensor([1]), filler=torch.tensor([True]))
+    candidates = rows.candidates(twin, canonical=True)[0].nonzero()[:, 0]
+    assert candidates.tolist() == allowed
+    freely = twin.may_be_filler(candidates[None], open_root=False)
+    may = rows.may_be_filler(twin, candidates[None], freely=freely, canonical=True)[0]
+    assert candidates[may].tolist() == fillers
+
+
+@given(batches())
+def test_each_place_has_the_labels_that_the_reference_leaves_there(
+    batch: tuple[bool, tuple[int, ...], tuple[Constraints | None, ...]],
+) -> None:
+    open_root, lengths, asked = batch
+    limits = limits_of(asked, LABELS, lengths, open_root=open_root)
+    rows = RowLimits.of(limits, LABELS, boundaries=max(lengths) + 3)
+    if rows is None:
+        return
+    for row, (n, limit) in enumerate(zip(lengths, limits, strict=True)):
+        for start in range(n):
+            for end in range(start + 1, n + 1):
+                chains = LABELS.names if limit is None else limit.chains(start, end)
+                for kind in (rows.kinds[row, start, end], rows.kinds[row, end, start]):
+                    numbers = rows.chains[int(kind)].nonzero()[:, 0].tolist()
+                    assert tuple(map(LABELS.label, numbers)) == chains
+                    assert bool(rows.labelled[int(kind)]) == bool(chains)
+
+
+def test_entities_agree_with_a_tree_that_nothing_may_cross() -> None:
+    boundaries, lengths = vectors([12])
+    tree = greedy(random_head(1, previous_label=False, open_root=False), boundaries, lengths)
+    asked = Constraints.of(uncrossed=[place[:2] for place in parse_of(steps_of(tree, 0))])
+    head = random_head(2, previous_label=False, open_root=True)
+    limits = resolved([asked], [12], open_root=True)
+    free = parse_of(steps_of(greedy(head, boundaries, lengths), 0))
+    bound = parse_of(steps_of(greedy(head, boundaries, lengths, constraints=limits), 0))
+    assert not obeys(free, asked, 12, open_root=True)
+    assert obeys(bound, asked, 12, open_root=True)
+    assert bound
+
+
+def test_a_long_sentence_with_a_deep_tree_takes_little_time_and_room() -> None:
+    n = 3_000
+    asked = Constraints.of(uncrossed=[(start, n) for start in range(n)])
+    began = time.process_time()
+    limits = resolved([asked], [n], open_root=True)
+    assert time.process_time() - began < 5  # a tenth of a second is enough
+    assert limits is not None
+    assert limits.kinds.nbytes <= 4 * (n + 1) ** 2
 
 
 @given(
@@ -272,9 +349,16 @@ def test_where_nothing_is_asked_nothing_is_made() -> None:
 
 
 def test_contradictions_are_refused_before_the_search() -> None:
-    asked = [None, Constraints.of(must=[(0, 2, "A")], forbid=[(0, 2, "A")])]
-    with pytest.raises(ConstraintError, match=r"must \(0, 2\) A and forbid \(0, 2\) A contradict"):
-        limits_of(asked, LABELS, [2, 3], open_root=True)
+    asked = [Constraints.of(must=[(0, 2, "A")], forbid=[(0, 2, "A")])]
+    with pytest.raises(ConstraintError, match=r"^must \(0, 2\) A and forbid \(0, 2\) A contradict"):
+        limits_of(asked, LABELS, [3], open_root=True)
+
+
+def test_among_several_sentences_the_first_that_cannot_obey_is_named() -> None:
+    possible, impossible = Constraints.of(root="A"), Constraints.of(must=[(0, 4, "A")])
+    asked = [None, possible, impossible, impossible]
+    with pytest.raises(ConstraintError, match=r"^sentence 3: must \(0, 4\) A is not a span"):
+        limits_of(asked, LABELS, [2, 3, 3, 2], open_root=True)
 
 
 def test_limits_go_to_a_device() -> None:

@@ -1,9 +1,10 @@
+import time
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fencepost.errors import ConstraintError, TransitionError
@@ -15,7 +16,7 @@ from fencepost.transition import (
     ConstrainedConfiguration,
     Constraints,
 )
-from fencepost.transition.constraints import WRAPPERS
+from fencepost.transition.constraints import WRAPPERS, Reach
 from tests.strategies import places
 from tests.transition.test_canonical import all_nested
 
@@ -28,14 +29,32 @@ Chains = frozenset[tuple[int, int, str]]  # the labelled spans of a parse
 def constraints(draw: st.DrawFn, n: int, labels: tuple[str, ...] = ("A", "B")) -> Constraints:
     """Anything that can be asked of a parse, contradictions included; musts do not cross."""
     label = st.none() | st.sampled_from(labels)
-    spans = [(start, end) for start in range(n) for end in range(start + 1, n + 1)]
+    spans = all_places(n)
     often = st.integers(0, draw(st.sampled_from([0, 1, 8]))).map(bool)  # never, half, nearly always
+    must = [(*place, draw(label)) for place in draw(places(n)) if draw(st.booleans())]
+    # Often those that can be crossed: neither words nor the whole.
+    wide = [(start, end) for start, end in spans if 1 < end - start < n] or spans
+    place = st.sampled_from(wide) | st.sampled_from(spans)
+    uncrossed = draw(st.lists(place, min_size=draw(st.integers(0, 2)), max_size=3))
+    if draw(st.booleans()):
+        uncrossed = [p for p in uncrossed if not any(cross(p, span[:2]) for span in must)]
     return Constraints.of(
-        must=[(*place, draw(label)) for place in draw(places(n)) if draw(st.booleans())],
+        must=must,
         forbid=[(*place, draw(label)) for place in spans if draw(often)],
         labels=draw(st.none() | st.sets(st.sampled_from(labels), min_size=1)),
         root=draw(st.none() | st.sampled_from(labels)),
+        uncrossed=uncrossed,
     )
+
+
+def all_places(n: int) -> list[tuple[int, int]]:
+    return [(start, end) for start in range(n) for end in range(start + 1, n + 1)]
+
+
+def cross(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two places share words, and each has words of its own."""
+    first, second = set(range(*one)), set(range(*other))
+    return bool(first & second and first - second and second - first)
 
 
 def start(
@@ -87,6 +106,8 @@ def obeys(parse: Chains, asked: Constraints, n: int, *, open_root: bool) -> bool
     for begin, end, label in asked.forbid:
         if (begin, end) in found and (label is None or label in found[begin, end]):
             return False
+    if any(cross(place, other) for place in found for other in asked.uncrossed):
+        return False
     if asked.labels is not None and not all(asked.labels.issuperset(x) for x in found.values()):
         return False
     whole = found.get((0, n), ())
@@ -114,6 +135,7 @@ def check(
     st.integers(1, 3).flatmap(lambda n: st.tuples(st.just(n), constraints(n))),
     st.booleans(),
 )
+@example((3, Constraints.of(must=[(0, 2, None)], uncrossed=[(1, 3)])), False)
 def test_walks_end_in_the_parses_that_obey_and_in_all_of_them(
     drawn: tuple[int, Constraints], open_root: bool
 ) -> None:
@@ -169,6 +191,10 @@ def test_where_nothing_is_asked_the_canonical_steps_are_left(n: int, open_root: 
         (Constraints.of(must=[(0, 2, None)]), [], 2, None),
         # (e): two fillers, where a must would be merged of nothing else
         (Constraints.of(must=[(0, 2, None)]), [(1, None)], 2, None),
+        # (d): across an uncrossed place, bottom-most or merged
+        (Constraints.of(uncrossed=[(1, 3)]), [], 2, "A"),
+        (Constraints.of(uncrossed=[(1, 3)]), [(1, "A"), (2, "A")], 0, "A"),
+        (Constraints.of(uncrossed=[(0, 2)]), [(1, "A")], 4, "A"),
         # other labels than those that are left
         (Constraints.of(must=[(0, 2, "A")]), [], 2, "B"),
     ],
@@ -192,11 +218,77 @@ def test_canonical_rules_are_lifted_where_they_leave_nothing() -> None:
     assert configuration.point(2, None).candidates() == (0,)
 
 
+def test_an_uncrossed_place_need_not_be_a_span() -> None:
+    first = start(Constraints.of(uncrossed=[(1, 3)]), 4, known=ONE)
+    whole = frozenset({(0, 4, "A")})
+    walked = set(walks(first))
+    assert whole in walked
+    assert whole | {(1, 3, "A")} in walked
+    assert whole | {(0, 3, "A"), (1, 2, "A")} in walked
+
+
+def test_a_filler_may_cross_what_no_label_may() -> None:
+    configuration = start(Constraints.of(uncrossed=[(1, 3)]), 4, known=ONE).point(2, None)
+    # Beside a filler, one that ends the sentence is not allowed, and (2, 4) has no label.
+    assert configuration.chains(4) == ()
+    assert configuration.candidates() == (3,)
+
+
+def test_places_that_cross_each_other_may_both_be_uncrossed() -> None:
+    asked = Constraints.of(uncrossed=[(0, 2), (1, 3)])
+    for parse in walks(start(asked, 3, known=ONE)):
+        assert {(0, 2, "A"), (1, 3, "A")}.isdisjoint(parse)
+
+
+@given(
+    st.integers(1, 9).flatmap(
+        lambda n: st.tuples(st.just(n), st.lists(st.sampled_from(all_places(n)), max_size=8))
+    )
+)
+@example((6, [(0, 3), (2, 6), (1, 2), (2, 4), (0, 6)]))
+def test_two_boundaries_for_each_tell_which_spans_cross(
+    drawn: tuple[int, list[tuple[int, int]]],
+) -> None:
+    n, uncrossed = drawn
+    reach = Reach.of(uncrossed, n)
+    for place in all_places(n):
+        assert reach.crosses(*place) == any(cross(place, other) for other in uncrossed)
+    assert not reach.crosses(0, n)
+
+
+def test_a_long_sentence_with_a_deep_tree_takes_little_time() -> None:
+    n = 3_000
+    deep = [(depth // 2, n - (depth + 1) // 2) for depth in range(n)]  # a word less each time
+    asked = Constraints.of(must=[(7, 8, "A")], uncrossed=deep)
+    began = time.process_time()
+    limits = asked.limits(KNOWN, n, open_root=True)
+    # A hundredth of it is enough. Asking all places about all others would take minutes.
+    assert time.process_time() - began < 2
+    assert limits.chains(0, n) == limits.chains(9, n - 9) == limits.chains(8, 9) == tuple(KNOWN)
+    assert limits.chains(0, 7) == limits.chains(9, n) == ()
+    assert limits.chains(7, 8) == ("A", "A+B")
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
         (Constraints.of(must=[(2, 6, "NP")]), r"^must \(2, 6\) NP is not a span .* 5 words"),
         (Constraints.of(forbid=[(2, 2, None)]), r"^forbid \(2, 2\) is not a span .* end <= 5$"),
+        (
+            Constraints.of(uncrossed=[(0, 2), (3, 6)]),
+            r"^uncrossed \(3, 6\) is not a span .* 5 words",
+        ),
+        (Constraints.of(uncrossed=[(-1, 2)]), r"^uncrossed \(-1, 2\) is not a span"),
+        (
+            Constraints.of(
+                must=[(0, 5, None), (2, 5, None), (2, 4, "NP")], uncrossed=[(2, 4), (4, 5), (1, 3)]
+            ),
+            r"^must \(2, 5\) and uncrossed \(1, 3\) cross; no span with a label may cross",
+        ),
+        (
+            Constraints.of(must=[(0, 2, "NP")], uncrossed=[(1, 3)]),
+            r"^must \(0, 2\) NP and uncrossed \(1, 3\) cross",
+        ),
         (
             Constraints.of(must=[(0, 3, "NP"), (0, 1, None), (2, 4, None)]),
             r"^must \(0, 3\) NP and must \(2, 4\) cross",
@@ -297,6 +389,12 @@ def test_a_chain_of_no_labels_is_only_for_one_word_and_its_tag() -> None:
 def test_what_is_not_a_span_is_refused(kind: str, span: object) -> None:
     with pytest.raises(ConstraintError, match=rf"^{kind} has .* \(start, end, label or None\)$"):
         Constraints.of(**{kind: [span]})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("place", [(1,), (1, 2, None), ("1", 2), "12"])
+def test_what_is_not_a_place_is_refused(place: object) -> None:
+    with pytest.raises(ConstraintError, match=r"^uncrossed has .* \(start, end\)$"):
+        Constraints.of(uncrossed=[place])  # type: ignore[list-item]
 
 
 def test_labels_are_a_list() -> None:

@@ -9,9 +9,11 @@ import torch
 from torch import Tensor
 
 from fencepost.batching.vocabulary import Labels
+from fencepost.errors import ConstraintError
 from fencepost.model.configurations import Configurations
 from fencepost.tasks.labels import split
 from fencepost.transition import Constraints, Limits
+from fencepost.transition.constraints import Reach
 
 
 def limits_of(
@@ -30,15 +32,33 @@ def limits_of(
         open_root: whether the whole sentence may be a filler: the head's.
 
     Raises:
-        ConstraintError: no parse can obey; the first sentence of which this is so counts.
+        ConstraintError: no parse can obey; the first sentence of which this is so counts, and its
+            number is in the message if there are others.
     """
     known = {chain: split(chain) for chain in labels.names}
-    return [
-        None
-        if constraints is None or constraints == Constraints()
-        else constraints.limits(known, n, open_root=open_root)
-        for constraints, n in zip(asked, lengths, strict=True)
-    ]
+    found: list[Limits | None] = []
+    for constraints, n in zip(asked, lengths, strict=True):
+        if constraints is None or constraints == Constraints():
+            found.append(None)
+            continue
+        try:
+            found.append(constraints.limits(known, n, open_root=open_root))
+        except ConstraintError as error:
+            if len(asked) == 1:
+                raise
+            raise ConstraintError(f"sentence {len(found) + 1}: {error}") from error
+    return found
+
+
+def _crossing(reach: Reach, boundaries: int) -> Tensor:
+    """Whether the places between two boundaries are out of reach: (boundaries, boundaries)."""
+    # From the padding, nothing is crossed.
+    padding = boundaries - len(reach.last_end)
+    last_end = torch.tensor(reach.last_end + (boundaries,) * padding)[:, None]
+    first_start = torch.tensor(reach.first_start + (0,) * padding)
+    boundary = torch.arange(boundaries)
+    crossing = (boundary > last_end) | (boundary[:, None] < first_start)
+    return crossing | crossing.T  # only places with their start first have been found
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +71,7 @@ class RowLimits:
 
     row: Tensor  # (rows,): the sentence that each row parses
     asked: Tensor  # (sentences,): whether anything is
-    kinds: Tensor  # (sentences, boundaries, boundaries): of the places between two boundaries
+    kinds: Tensor  # (sentences, boundaries, boundaries): of the places between two; in 32 bits
     chains: Tensor  # (kinds, labels): which labels are left; the filler's is not among them
     labelled: Tensor  # (kinds,): whether any is left
     must: Tensor  # (kinds,)
@@ -90,9 +110,14 @@ class RowLimits:
                 right[row, start:end].clamp_(max=end)
                 left[row, start + 1 : end].clamp_(min=start)
                 earliest[row, end].clamp_(max=start)
-        kinds = torch.tensor(elsewhere)[:, None, None].repeat(1, boundaries, boundaries)
+        kinds = torch.tensor(elsewhere, dtype=torch.int32)[:, None, None]
+        kinds = kinds.repeat(1, boundaries, boundaries)
         at_row, at_start, at_end, kind_there = torch.tensor(places).view(-1, 4).T
-        kinds[at_row, at_start, at_end] = kind_there
+        kinds[at_row, at_start, at_end] = kind_there.int()
+        for row, limit in enumerate(limits):
+            if limit is not None and limit.reach is not None:
+                kind = known.setdefault(((), False), len(known))
+                kinds[row].masked_fill_(_crossing(limit.reach, boundaries), kind)
         allowed = torch.zeros(len(known), len(labels), dtype=torch.bool)
         for (chains, _), kind in known.items():
             numbers = [labels.number(chain) for chain in chains]
@@ -117,59 +142,56 @@ class RowLimits:
         """Some of the rows, in this order."""
         return replace(self, row=self.row[index])
 
-    def steps(
-        self, where: Configurations, *, canonical: bool, open_root: bool
-    ) -> tuple[Tensor, Tensor]:
-        """The boundaries that may be pointed to, and whether the spans so made may be fillers.
+    def candidates(self, where: Configurations, *, canonical: bool) -> Tensor:
+        """The boundaries that may be pointed to.
+
+        A must has a label left, and so has the whole sentence if it may not be a filler: otherwise
+        the constraints would have been refused. So neither has to be asked about fillers here.
 
         Args:
             where: the rows' configurations
             canonical: whether the canonical rules hold, too
-            open_root: whether the whole sentence may be a filler
-
-        Returns:
-            (rows, boundaries) twice
-        """
-        kinds = self.kinds[self.row, where.cursor]
-        must, labelled = self.must[kinds], self.labelled[kinds]
-        keeps = self._keeps_musts(where, must)
-        boundary = torch.arange(keeps.shape[1], device=keeps.device).expand_as(keeps)
-        whole = where.whole(boundary)
-        if not canonical:
-            filler = ~must & (~whole | open_root)
-            return where.candidates() & keeps & (filler | labelled), filler
-        filler = where.may_be_filler(boundary, open_root=open_root) & ~must
-        # Rule (e): a filler stands beside another one at the end of a must that holds both.
-        filler &= ~where.beside_filler[:, None] | (self.earliest[self.row] > where.newest[:, None])
-        allowed = where.canonical_candidates() & keeps & (filler | labelled)
-        # Rule (f).
-        rightward = (boundary > where.cursor[:, None]) & ~whole
-        free_filler = (rightward | whole & open_root) & ~must
-        free = where.candidates() & keeps & (free_filler | labelled)
-        lifted = ~allowed.any(1, keepdim=True)
-        return free.where(lifted, allowed), free_filler.where(lifted, filler)
-
-    def _keeps_musts(self, where: Configurations, must: Tensor) -> Tensor:
-        """Whether all musts can still be met after pointing there: rules (a) to (c).
-
-        Args:
-            where: the rows' configurations
-            must: whether the span made by pointing there is one, (rows, boundaries)
 
         Returns:
             (rows, boundaries)
         """
-        boundary = torch.arange(must.shape[1], device=must.device)
-        is_open = must & (boundary < where.newest[:, None])
-        none = torch.full_like(boundary, -1)
-        last_open = boundary.where(is_open, none).amax(1, keepdim=True)
-        right = self.right[self.row, where.cursor][:, None]
-        left = self.left[self.row, where.cursor][:, None]
-        return torch.where(
-            boundary > where.cursor[:, None],
-            (last_open < 0) & (boundary <= right),
-            boundary >= torch.maximum(left, last_open),
-        )
+        kinds = self.kinds[self.row, where.cursor]
+        boundary = torch.arange(kinds.shape[1], device=kinds.device)
+        free = where.candidates() & self._keeps_musts(where, boundary, self.must[kinds])
+        if not canonical:
+            return free
+        labelled, rightward = self.labelled[kinds], boundary > where.cursor[:, None]
+        free &= labelled | rightward | where.whole(boundary)
+        # Rules 2 and (e): beside a filler, another one does not end what holds both.
+        ends = (boundary == where.lengths[:, None]) | self._ends_must(where)
+        filler = ~(where.beside_filler[:, None] & ends)
+        allowed = free & where.canonical_candidates() & (labelled | filler)
+        return free.where(~allowed.any(1, keepdim=True), allowed)  # rule (f)
+
+    def may_be_filler(
+        self, where: Configurations, boundary: Tensor, *, freely: Tensor, canonical: bool
+    ) -> Tensor:
+        """Whether the spans made by pointing to some candidates may be fillers.
+
+        A candidate for which no label is left can only be a filler, by rule (f) or without it. One
+        that has a label is no more of a filler by rule (f): to the left it never is, and to the
+        right it would have been left without. So no other boundaries have to be looked at.
+
+        Args:
+            where: the rows' configurations
+            boundary: (rows, few); nothing is said about those that are no candidates
+            freely: whether they may be fillers as far as constraints do not matter, (rows, few)
+            canonical: whether the canonical rules hold, too
+
+        Returns:
+            (rows, few)
+        """
+        kinds = self._kinds(where, boundary)
+        filler = freely & ~self.must[kinds]
+        if canonical:  # rule (e)
+            ends = self._ends_must(where).gather(1, boundary)
+            filler &= ~(where.beside_filler[:, None] & ends)
+        return filler | ~self.labelled[kinds]
 
     def labels(self, where: Configurations, boundary: Tensor) -> Tensor:
         """The labels that are left for the spans made by pointing to some boundaries.
@@ -181,4 +203,29 @@ class RowLimits:
         Returns:
             (rows, few, labels), where fillers are never allowed
         """
-        return self.chains[self.kinds[self.row[:, None], where.cursor[:, None], boundary]]
+        return self.chains[self._kinds(where, boundary)]
+
+    def _kinds(self, where: Configurations, boundary: Tensor) -> Tensor:
+        """The kinds of the places between the cursors and some boundaries: (rows, few) twice."""
+        return self.kinds[self.row[:, None], where.cursor[:, None], boundary]
+
+    def _ends_must(self, where: Configurations) -> Tensor:
+        """Whether a must that holds the newest span ends at each boundary: (rows, boundaries)."""
+        return self.earliest[self.row] <= where.newest[:, None]
+
+    def _keeps_musts(self, where: Configurations, boundary: Tensor, must: Tensor) -> Tensor:
+        """Whether all musts can still be met after pointing there: rules (a) to (c).
+
+        Args:
+            where: the rows' configurations
+            boundary: all of them, (boundaries,)
+            must: whether the span made by pointing there is one, (rows, boundaries)
+
+        Returns:
+            (rows, boundaries)
+        """
+        is_open = must & (boundary < where.newest[:, None])
+        last_open = torch.where(is_open, boundary, -1).amax(1)
+        right = torch.where(last_open < 0, self.right[self.row, where.cursor], where.cursor)
+        left = torch.maximum(self.left[self.row, where.cursor], last_open)
+        return (boundary >= left[:, None]) & (boundary <= right[:, None])

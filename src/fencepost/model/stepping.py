@@ -73,7 +73,7 @@ class Rules:
         allowed = where.canonical_candidates() if self.canonical else where.candidates()
         if self.limits is None:
             return scores.masked_fill_(~allowed, MINUS).log_softmax(-1)
-        left, _ = self.limits.steps(where, canonical=self.canonical, open_root=self.open_root)
+        left = self.limits.candidates(where, canonical=self.canonical)
         found = scores.masked_fill_(~(allowed | left), MINUS).log_softmax(-1)
         return found.masked_fill_(~left, MINUS)
 
@@ -92,8 +92,7 @@ class Rules:
         if self.limits is None:
             scores[:, :, FILLER].masked_fill_(~may, MINUS)
             return scores.log_softmax(-1)
-        _, fillers = self.limits.steps(where, canonical=self.canonical, open_root=self.open_root)
-        fillers = fillers.gather(1, boundary)
+        fillers = self.limits.may_be_filler(where, boundary, freely=may, canonical=self.canonical)
         scores[:, :, FILLER].masked_fill_(~(may | fillers), MINUS)
         left = self.limits.labels(where, boundary)
         left[:, :, FILLER] = fillers

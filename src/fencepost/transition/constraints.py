@@ -1,4 +1,4 @@
-"""Parses that obey: spans that must be there, spans that must not, and which labels there are.
+"""Parses that obey: spans that must be there or must not, places that none crosses, and labels.
 
 What is asked is first held against the number of words and the labels that are known: either it
 is refused, by naming what contradicts what, or some parse obeys. Then the steps are limited so that
@@ -10,7 +10,7 @@ ends at the cursor and starts left of the newest span: all of it is there but it
     the cursor is in.
 (c) On the left, nothing before the start of an open must, nor of one that the cursor is within.
 (d) A span for which no label is left is never a merge, and bottom-most only as a filler; a must is
-    never a filler.
+    never a filler. No label is left for a span that crosses an uncrossed place.
 (e) The second canonical rule holds at the end of every must that holds the left neighbour, as it
     does at `n`.
 (f) Where this leaves no step, the first two canonical rules are lifted for one step. The parse is
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from fencepost.errors import ConstraintError, TransitionError
 from fencepost.structure.span import Span, first_crossing
@@ -33,15 +34,62 @@ Parts = tuple[str, ...]  # the labels of one chain, outermost first
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """How far spans may go from each boundary without crossing any of some places.
+
+    A span crosses a place if one of its ends lies within the place and the other one outside. Of
+    the places around a boundary, the one that ends first stops spans that start there, and the one
+    that starts last stops those that end there.
+
+    >>> reach = Reach.of([(1, 3), (0, 4)], 5)
+    >>> reach.last_end, reach.first_start
+    ((5, 4, 3, 4, 5, 5), (0, 0, 1, 0, 0, 0))
+    >>> reach.crosses(2, 3), reach.crosses(2, 4), reach.crosses(0, 2)
+    (False, True, True)
+    """
+
+    last_end: tuple[int, ...]  # for each boundary, of the spans that start there
+    first_start: tuple[int, ...]  # for each boundary, of the spans that end there
+
+    @classmethod
+    def of(cls, places: Collection[Place], n: int) -> Reach:
+        """The reach of spans in a sentence of `n` words; places may cross each other."""
+        # Seen from the right, starts are ends.
+        turned = _last_ends([(n - end, n - start) for start, end in places], n)
+        return cls(tuple(_last_ends(places, n)), tuple(n - end for end in reversed(turned)))
+
+    def crosses(self, start: int, end: int) -> bool:
+        """Whether a span crosses any of the places."""
+        return end > self.last_end[start] or start < self.first_start[end]
+
+
+def _last_ends(places: Iterable[Place], n: int) -> list[int]:
+    """For each boundary, the first end of the places that it lies within; without any, `n`."""
+    waiting = sorted(places, reverse=True)
+    ends: list[int] = []  # of the places that have begun: a heap
+    found = []
+    for boundary in range(n + 1):
+        while waiting and waiting[-1][0] < boundary:
+            heappush(ends, waiting.pop()[1])
+        while ends and ends[0] <= boundary:
+            heappop(ends)
+        found.append(ends[0] if ends else n)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What constraints leave for the spans of one sentence."""
 
     must: frozenset[Place]
     named: Mapping[Place, tuple[str, ...]]  # the chains left for places that are spoken of
     elsewhere: tuple[str, ...]  # those left for all others
+    reach: Reach | None = None  # of spans with a label, whatever is left for them; None: anywhere
 
     def chains(self, start: int, end: int) -> tuple[str, ...]:
         """The chains that may stand on a span; none: it may only be a filler."""
+        if self.reach is not None and self.reach.crosses(start, end):
+            return ()
         return self.named.get((start, end), self.elsewhere)
 
 
@@ -54,12 +102,16 @@ class Constraints:
     >>> limits = asked.limits(known, 3, open_root=False)
     >>> limits.chains(0, 2), limits.chains(1, 3), limits.chains(0, 3)
     (('NP',), (), ('S', 'NP', 'S+NP'))
+    >>> limits = Constraints.of(uncrossed=[(1, 3)]).limits(known, 3, open_root=False)
+    >>> limits.chains(0, 2), limits.chains(0, 1)
+    ((), ('S', 'NP', 'S+NP'))
     """
 
     must: tuple[Span, ...] = ()  # with a label: one of the span's labels is this; None: any is
     forbid: tuple[Span, ...] = ()  # with a label: none of them is this; None: there is no such span
     labels: frozenset[str] | None = None  # the only labels to be used; None: all
     root: str | None = None  # the label of the whole sentence, below a wrapper; None: any
+    uncrossed: tuple[Place, ...] = ()  # no span with a label crosses them; they need be no spans
 
     @classmethod
     def of(
@@ -69,6 +121,7 @@ class Constraints:
         forbid: Iterable[tuple[int, int, str | None]] = (),
         labels: Iterable[str] | None = None,
         root: str | None = None,
+        uncrossed: Iterable[Place] = (),
     ) -> Constraints:
         """Constraints as a user writes them down."""
         if isinstance(labels, str):
@@ -78,11 +131,14 @@ class Constraints:
             tuple(_span("forbid", asked) for asked in forbid),
             None if labels is None else frozenset(labels),
             root,
+            tuple(_place(asked) for asked in uncrossed),
         )
 
     def check(self, n: int) -> None:
-        """Refuse spans that do not fit into `n` words, and musts that cross each other."""
-        for kind, spans in (("must", self.must), ("forbid", self.forbid)):
+        """Refuse what does not fit into `n` words, and musts that cross what they must not."""
+        uncrossed = tuple(Span(*place) for place in self.uncrossed)
+        kinds = (("must", self.must), ("forbid", self.forbid), ("uncrossed", uncrossed))
+        for kind, spans in kinds:
             for span in spans:
                 if not 0 <= span.start < span.end <= n:
                     raise ConstraintError(
@@ -93,6 +149,14 @@ class Constraints:
         if crossing is not None:
             one, other = (_named("must", span) for span in crossing)
             raise ConstraintError(f"{one} and {other} cross; spans of one parse nest")
+        reach = Reach.of(self.uncrossed, n)
+        for must in self.must:
+            if reach.crosses(must.start, must.end):
+                place = next(p for p in uncrossed if first_crossing((must, p)))
+                raise ConstraintError(
+                    f"{_named('must', must)} and {_named('uncrossed', place)} cross; "
+                    "no span with a label may cross an uncrossed place"
+                )
 
     def limits(self, known: Mapping[str, Parts], n: int, *, open_root: bool) -> Limits:
         """What is left for the spans of a sentence, of which some parse can be made.
@@ -120,7 +184,8 @@ class Constraints:
                 raise ConstraintError(_contradiction(place, fits, asked))
         others = {c: parts for c, parts in known.items() if parts}
         elsewhere = _left(others, self._asked((-1, -1), whole=False, open_root=open_root))
-        return Limits(frozenset(must), named, elsewhere)
+        reach = Reach.of(self.uncrossed, n) if self.uncrossed else None
+        return Limits(frozenset(must), named, elsewhere, reach)
 
     def _asked(self, place: Place, *, whole: bool, open_root: bool) -> list[_Requirement]:
         """What is asked of the chain that stands at a place."""
@@ -212,6 +277,13 @@ def _span(kind: str, asked: tuple[int, int, str | None]) -> Span:
         case (int(), int(), str() | None):
             return Span(*asked)
     raise ConstraintError(f"{kind} has {asked!r}; it should be (start, end, label or None)")
+
+
+def _place(asked: Place) -> Place:
+    match asked:
+        case (int(), int()):
+            return (asked[0], asked[1])
+    raise ConstraintError(f"uncrossed has {asked!r}; it should be (start, end)")
 
 
 @dataclass(frozen=True, slots=True)
