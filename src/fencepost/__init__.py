@@ -10,40 +10,49 @@
 ('The', 'cat')
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fencepost.errors import CrossingSpansError, DataError, FencepostError
+from fencepost.errors import ConstraintError, CrossingSpansError, DataError, FencepostError
 from fencepost.structure import Document, Entity, Parse, Sentence, Span, Tree
 
 if TYPE_CHECKING:
     from fencepost.formats import read, write
     from fencepost.parser.parser import Parser, load
+    from fencepost.scoring.differences import differences
+    from fencepost.text.gazetteer import Gazetteer
 
 __all__ = [
+    "ConstraintError",
     "CrossingSpansError",
     "DataError",
     "Document",
     "Entity",
     "FencepostError",
+    "Gazetteer",
     "Parse",
     "Parser",
     "Sentence",
     "Span",
     "Tree",
+    "differences",
     "load",
     "read",
     "write",
 ]
 
 
+_MODULES = {  # loaded when they are first asked for, so that importing fencepost stays quick
+    "Gazetteer": "fencepost.text.gazetteer",
+    "Parser": "fencepost.parser.parser",
+    "differences": "fencepost.scoring.differences",
+    "load": "fencepost.parser.parser",
+    "read": "fencepost.formats",
+    "write": "fencepost.formats",
+}
+
+
 def __getattr__(name: str) -> Any:
-    # Loaded when they are first asked for, so that importing fencepost stays quick.
-    if name in ("read", "write"):
-        from fencepost import formats
-
-        return getattr(formats, name)
-    if name in ("Parser", "load"):
-        from fencepost.parser import parser
-
-        return getattr(parser, name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'fencepost' has no attribute {name!r}")

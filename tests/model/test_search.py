@@ -65,7 +65,7 @@ def test_a_beam_of_one_is_greedy(make_head: MakeHead, kind: dict[str, bool]) -> 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_a_beam_as_wide_as_the_space_finds_all_parses_in_order(
     make_head: MakeHead, kind: dict[str, bool], n: int
 ) -> None:

@@ -1,5 +1,6 @@
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from tests.tiny import tiny_transformer
 SENTENCES = [Sentence(tuple(text.split())) for text in ("a b c", "b", "c c a b a", "d")]
 
 
-def small_model(*heads: str) -> Model:
+def small_model(*heads: str, labels: Mapping[str, tuple[str, ...]] | None = None) -> Model:
     torch.manual_seed(1)
     network = checked(
         NetworkSettings,
@@ -36,7 +37,7 @@ def small_model(*heads: str) -> Model:
     )
     chosen = {name: {} if name == "tags" else {"mlp": 8, "decoder": 8} for name in heads}
     numbers = Numbers(
-        {name: Labels(("S", "NP+VP")) for name in heads},
+        {name: Labels((labels or {}).get(name, ("S", "NP+VP"))) for name in heads},
         Vocabulary(("a", "b"), (2, 2)),
         Vocabulary(("a", "b", "c"), (2, 2, 2)),
     )
@@ -214,3 +215,30 @@ def test_vectors_of_odd_width_are_not_halved(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="15 is odd"):
         transformer_model(source)
     assert transformer_model(source, lstm_layers=1).network.encoder.width == 15
+
+
+def test_temperatures_are_kept(tmp_path: Path) -> None:
+    model = small_model("tree", "entities")
+    model.network.head("tree").temperature = 1.5
+    save_model(model, tmp_path)
+    again = load_model(tmp_path).network
+    assert [head.temperature for _, head in again.named_heads()] == [1.5, 1.0]
+    assert predict(load_model(tmp_path), SENTENCES) == predict(model, SENTENCES)
+
+
+def test_a_model_without_temperatures_has_none_but_one(tmp_path: Path) -> None:
+    save_model(small_model("tree"), tmp_path)
+    path = tmp_path / "config.json"
+    config = json.loads(path.read_text())
+    del config["temperatures"]
+    path.write_text(json.dumps(config))
+    assert load_model(tmp_path).network.head("tree").temperature == 1.0
+
+
+@pytest.mark.parametrize("wrong", [{"tree": 0.0}, {"tree": -1.0}, {"tree": "1"}, {"dogs": 1.0}])
+def test_a_temperature_that_makes_no_sense_is_refused(tmp_path: Path, wrong: object) -> None:
+    save_model(small_model("tree"), tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "temperatures": wrong}))
+    with pytest.raises(ModelError, match=r"temperatures: .*above 0 is right"):
+        load_model(tmp_path)

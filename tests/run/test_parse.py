@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.parser import parser as parser_module
+from fencepost.parser import documents
+from fencepost.parser.asking import Asked
 from fencepost.parser.model import Model
 from fencepost.parser.parser import Parser
-from fencepost.parser.predict import predict
+from fencepost.parser.predict import predict_batch
 from fencepost.run import parse as module
 from fencepost.run.parse import Kind, Texts, Unparsed, parse_texts
 from fencepost.structure import Entity, Parse, Sentence
@@ -382,7 +383,7 @@ class TestParsing:
         path.write_text("(S (GOLD a) (GOLD b))\n")
         tags = {}
         for tasks in (None, ("tree",), ("entities",)):
-            (parse,) = parse_texts(parser, Texts([str(path)]), tasks=tasks)
+            (parse,) = parse_texts(parser, Texts([str(path)]), parser.asked(tasks=tasks))
             assert isinstance(parse, Parse)
             tags[tasks] = parse.tags
             assert parse.log_prob is not None
@@ -392,7 +393,8 @@ class TestParsing:
     def test_only_what_is_asked_for_is_found(self, parser: Parser) -> None:
         told: list[int] = []
         texts = Texts(["A b c.", "", "D e."])
-        found = list(parse_texts(parser, texts, tasks=["entities"], beams=2, done=told.append))
+        asked = parser.asked(tasks=["entities"], beams=2)
+        found = list(parse_texts(parser, texts, asked, done=told.append))
         assert [(parse.tree, parse.tags) for parse in found if isinstance(parse, Parse)] == [
             (None, None)
         ] * 2
@@ -414,12 +416,14 @@ class TestParsing:
     def test_what_fails_takes_nothing_else_down(
         self, parser: Parser, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def fail(model: Model, sentences: Sequence[Sentence], **options: Any) -> list[Parse]:
+        def fail(
+            model: Model, sentences: Sequence[Sentence], asked: Asked, **options: Any
+        ) -> list[Parse]:
             if any("bad" in sentence.words for sentence in sentences):
                 raise MemoryError
-            return predict(model, sentences, **options)
+            return predict_batch(model, sentences, asked, **options)
 
-        monkeypatch.setattr(parser_module, "predict", fail)
+        monkeypatch.setattr(documents, "predict_batch", fail)
         texts = Texts(["one\ntwo\na bad one\nthree"], kind="lines")
         found = list(parse_texts(parser, texts))
         assert [isinstance(one, Parse) for one in found] == [True, True, False, True]
@@ -428,12 +432,12 @@ class TestParsing:
     def test_a_file_is_parsed_as_it_is_read(
         self, parser: Parser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(parser_module, "CHUNK_WORDS", 10)
+        monkeypatch.setattr(documents, "CHUNK_WORDS", 10)
         path = tmp_path / "x.txt"
         path.write_text("a b c d e\n" * 20_000)
         texts = Texts([str(path)], kind="words")
         assert len(list(islice(parse_texts(parser, texts), 3))) == 3
-        assert texts.words_read == 20
+        assert texts.words_read == 30
 
 
 def test_traces_of_a_treebank_are_no_words(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from fencepost.errors import FencepostError
 
 def main() -> None:
     """Run `fencepost`; an error of the user's is printed as text and ends it with status 2."""
+    # Threads that spin while they wait make a busy machine many times slower.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from fencepost.cli.app import app
 
     # Half a character that a file held, or a terminal without ∅, is no reason to stop printing.

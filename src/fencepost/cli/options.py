@@ -54,7 +54,13 @@ SpanGroup = Annotated[str, typer.Option(help="spaCy: the name of the span group.
 ModelName = Annotated[
     str, typer.Option("--model", "-m", help="A model that ships with fencepost, or a folder.")
 ]
-Beams = Annotated[int, typer.Option(min=1, help="Width of the beam; 1 is greedy.")]
+Beams = Annotated[
+    int, typer.Option("--beam", "--beams", min=1, help="Width of the beam; 1 is greedy.")
+]
+Precision = Annotated[
+    Literal["fp32", "bf16", "int8"],
+    typer.Option(help="Numbers of the encoder: int8 is quicker and a little less exact."),
+]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads of the processor.")]
 Task = Annotated[
     Literal["tree", "entities"] | None,

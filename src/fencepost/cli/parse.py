@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
 from fencepost.cli import options as opt
 from fencepost.cli.progress import parsing
-from fencepost.cli.reports import told_parse
+from fencepost.cli.reports import told_parse, told_readings
 from fencepost.errors import ConfigError
-from fencepost.structure import Parse
+
+if TYPE_CHECKING:
+    from fencepost.run.parse import Unparsed
+
+T = TypeVar("T")
 
 
 class Task(StrEnum):
@@ -48,6 +53,38 @@ def parse(
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     beams: opt.Beams = 1,
+    best: Annotated[
+        int, typer.Option("--n-best", min=1, help="So many readings of each sentence.")
+    ] = 1,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show each step, and what it was chosen from.")
+    ] = False,
+    min_probability: Annotated[
+        float, typer.Option(min=0, max=1, help="Leave out entities that are less probable.")
+    ] = 0.0,
+    must: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="START:END[:LABEL]",
+            help="A span that has to be there; boundaries count from 0. For one sentence.",
+        ),
+    ] = None,
+    forbid: Annotated[
+        list[str] | None,
+        typer.Option(metavar="START:END[:LABEL]", help="A span that must not be there."),
+    ] = None,
+    label: Annotated[
+        list[str] | None, typer.Option(help="Use only this label, and others given so.")
+    ] = None,
+    root: Annotated[str | None, typer.Option(help="The label of each whole sentence.")] = None,
+    consistent: Annotated[
+        bool, typer.Option("--consistent", help="Entities never cross a span of the tree.")
+    ] = False,
+    gazetteer: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Phrases that are entities: phrase, tab, label a line."),
+    ] = None,
+    precision: opt.Precision = "fp32",
     threads: opt.Threads = None,
     max_words: Annotated[
         int | None, typer.Option(min=1, help="Refuse sentences that are longer.")
@@ -63,10 +100,13 @@ def parse(
 
     Examples:
       fencepost parse "The cat sat on the mat. It slept."
-      fencepost parse report.txt --task entities -o report.jsonl
+      fencepost parse report.txt --task entities --min-probability 0.8 -o report.jsonl
       echo "Ann 's cat slept ." | fencepost parse - --words --task tree --to ptb
+      fencepost parse "I saw the man with the telescope." --task tree --n-best 2 --to pretty
+      fencepost parse "I saw the man with the telescope." --task tree --must 1:4:VP
+      fencepost parse "The cat sat." --explain
     """
-    from fencepost.run.parse import Texts, Unparsed, parse_texts
+    from fencepost.run.parse import Texts, explain_texts, parse_texts, read_several
 
     if words and lines:
         raise ConfigError("--words and --lines: one of them, not both")
@@ -74,28 +114,61 @@ def parse(
     texts = Texts(inputs, kind=kind, format=from_, encoding=encoding, is_text=text)
     from fencepost.formats import write
     from fencepost.parser.parser import MOST_WORDS, load
+    from fencepost.text.gazetteer import Gazetteer
 
-    parser = load(model, threads=threads, max_words=max_words or MOST_WORDS)
-    tasks = tuple(map(str, task)) if task else parser.tasks
+    parser = load(model, threads=threads, max_words=max_words or MOST_WORDS, precision=precision)
+    asked = parser.asked(
+        tasks=tuple(map(str, task)) if task else parser.tasks,
+        beams=max(beams, best, 10) if best > 1 else beams,
+        must=map(_span, must or ()),
+        forbid=map(_span, forbid or ()),
+        labels=label,
+        root=root,
+        consistent=consistent,
+        gazetteer=None if gazetteer is None else Gazetteer.read(gazetteer),
+        min_probability=min_probability,
+    )
+    if explain:
+        for line in explain_texts(parser, texts, asked):
+            print(line)
+        return
     missed: list[Unparsed] = []
-
-    def parses() -> Iterator[Parse]:
-        for found in parse_texts(parser, texts, tasks=tasks, beams=beams, done=done):
-            if isinstance(found, Unparsed):
-                missed.append(found)
-            else:
-                yield found
-
     on_screen = out == "-" and sys.stdout.isatty()
-    only_trees = "tree" in tasks and "entities" not in tasks
+    only_trees = "tree" in asked.tasks and "entities" not in asked.tasks
     with parsing(texts, quiet=quiet or on_screen) as done:  # a bar would stand among the trees
+        found = (
+            ((parse,) for parse in _parsed(parse_texts(parser, texts, asked, done=done), missed))
+            if best == 1
+            else _parsed(read_several(parser, texts, asked, best=best, done=done), missed)
+        )
         if (on_screen and to is None) or (out == "-" and to == "pretty"):
-            for number, found in enumerate(parses()):
-                print(("\n" if number else "") + told_parse(found))
+            for number, readings in enumerate(found):
+                told = told_parse(*readings) if len(readings) == 1 else told_readings(readings)
+                print(("\n" if number else "") + told)
         else:
             name = to or (None if out != "-" else "ptb" if only_trees else "jsonl")
-            write(parses(), out, format=name)
+            write((parse for readings in found for parse in readings), out, format=name)
     for one in missed:
         print(f"fencepost: {one}", file=sys.stderr)
     if missed:
         raise typer.Exit(2)
+
+
+def _parsed(found: Iterable[T | Unparsed], missed: list[Unparsed]) -> Iterator[T]:
+    """What was parsed; what was not is kept apart."""
+    from fencepost.run.parse import Unparsed
+
+    for one in found:
+        if isinstance(one, Unparsed):
+            missed.append(one)
+        else:
+            yield one
+
+
+def _span(given: str) -> tuple[int, int, str | None]:
+    """A span as it is written on the command line."""
+    start, _, rest = given.partition(":")
+    end, _, label = rest.partition(":")
+    if not (start.isdecimal() and end.isdecimal()):
+        raise ConfigError(f"{given!r} is no span; START:END or START:END:LABEL is, as in 0:2:NP")
+    return int(start), int(end), label or None

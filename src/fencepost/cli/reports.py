@@ -120,6 +120,20 @@ def told_parse(parse: Parse) -> str:
     return "\n".join(parts)
 
 
+def told_readings(readings: Sequence[Parse]) -> str:
+    """Several readings of a sentence: the best one, and how the others differ from it."""
+    from fencepost.scoring.differences import differences
+
+    first, *others = readings
+    parts = [f"reading 1 of {len(readings)}", told_parse(first)]
+    for parse in others:
+        name = f"reading {parse.rank}"
+        told = differences(first, parse).told("reading 1", name).replace("\n", "\n  ")
+        share = exp(parse.log_prob or 0.0)
+        parts.append(f"{name}, probability {share:.2g}\n  {told}")
+    return "\n".join(parts)
+
+
 def _drawn(tree: Tree) -> str:
     try:
         return tree.pretty()

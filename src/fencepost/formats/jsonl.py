@@ -5,13 +5,17 @@ from the root down), `entities` ([start, end, label]), `text`, `offsets` ([start
 word). With `words`, entities count words. With only `text`, they count characters; the words are
 then the slices that `offsets` gives, or what blanks separate. `dropped` is there only if entities
 were left out because they cross others: they still count as gold.
+
+What a parser found has `log_probs` of its layers, `probabilities` of their spans (of a tree from
+the root down) and, among several readings of a sentence, its `rank`. They are passed over when a
+file is read.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,6 +29,7 @@ from fencepost.structure.brackets import NO_TAG
 from fencepost.structure.span import spans_of
 
 _HALF_PAIR = re.compile(r"[\ud800-\udfff]")
+_DIGITS = 6  # of probabilities
 _CONTEXT = 20  # characters shown on each side of a misaligned offset
 
 
@@ -212,8 +217,25 @@ def object_of(parse: Parse) -> dict[str, Any]:
         "dropped": parse.dropped or None,
         "text": sentence.text,
         "offsets": sentence.offsets,
+        "rank": parse.rank,
+        "log_probs": _rounded(parse.log_probs or {}),
+        "probabilities": _probabilities(parse),
     }
     return {key: value for key, value in data.items() if value is not None}
+
+
+def _probabilities(parse: Parse) -> dict[str, Any] | None:
+    """How sure a parser was of the spans of each layer; None if none found them."""
+    layers = {"tree": parse.tree.spans if parse.tree else (), "entities": parse.entities or ()}
+    found = {
+        layer: [round(span.probability, _DIGITS) for span in spans if span.probability is not None]
+        for layer, spans in layers.items()
+    }
+    return {layer: values for layer, values in found.items() if values} or None
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, float] | None:
+    return {layer: round(value, _DIGITS) for layer, value in values.items()} or None
 
 
 def _written(tree: Tree) -> str | tuple[Span, ...]:

@@ -57,6 +57,10 @@ class Network(nn.Module):
         assert self.tags is not None
         return self.tags(self.dropout(states[:, 1:-1]))  # type: ignore[no-any-return]
 
+    def named_heads(self) -> list[tuple[str, PointingHead]]:
+        """The pointing heads, by layer."""
+        return [(name, self.head(name)) for name in self.heads]
+
     def head(self, name: str) -> PointingHead:
         """The pointing head of a layer."""
         head = self.heads[name]

@@ -7,11 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
+import torch
+
+from fencepost.model.search import sample
+from fencepost.parser.encoding import Encoded
+from fencepost.parser.model import Model
+from fencepost.parser.readings import Reading, parse_of, readings_of
 from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
 from fencepost.structure.span import by_place
 from fencepost.tasks import constituency, entities
 from fencepost.tasks.labels import split_spans
 from fencepost.tasks.layers import layer_spans
+
+_MOST_WORDS = 30_000  # of all samples that are drawn at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,38 @@ class Marginals:
     majority: Parse  # minimum Bayes risk: fewest wrong and missing spans to be expected
 
 
+def draw(
+    model: Model, encoded: Encoded, layers: Sequence[str], *, samples: int, seed: int
+) -> list[Parse]:
+    """Parses of one sentence, drawn by their probability.
+
+    Args:
+        model: which draws them.
+        encoded: the sentence.
+        layers: which layers; each is drawn by itself.
+        samples: how many parses.
+        seed: of chance.
+    """
+    (sentence,) = encoded.sentences
+    generator = torch.Generator().manual_seed(seed)
+    at_once = max(_MOST_WORDS // len(sentence), 1)
+    ways: list[dict[str, Reading]] = [{} for _ in range(samples)]
+    for layer in layers:
+        for first in range(0, samples, at_once):
+            some = ways[first : first + at_once]
+            chances = torch.rand(1, len(some), 2 * (2 * len(sentence) - 1), generator=generator)
+            found = sample(
+                model.network.head(layer),
+                encoded.boundaries,
+                encoded.lengths,
+                chances.to(encoded.boundaries.device),
+            )
+            (readings,) = readings_of(found, model.numbers.labels[layer])
+            for way, reading in zip(some, readings, strict=True):
+                way[layer] = reading
+    return [parse_of(sentence, way) for way in ways]
+
+
 def marginals_of(samples: Sequence[Parse]) -> Marginals:
     """What samples of the parses of one sentence agree on.
 
@@ -50,7 +90,8 @@ def marginals_of(samples: Sequence[Parse]) -> Marginals:
             span for one in joined if one is not None for span in one if span.label is not None
         )
         is_there = joined[0] is not None
-        found[layer] = _posteriors(counts, len(samples)) if is_there else None
+        kind = FoundSpan if layer == "tree" else Entity
+        found[layer] = _posteriors(counts, len(samples), kind, sentence) if is_there else None
         if is_there:
             spans[layer] = _majority(counts, len(samples))
     tree, named = None, None
@@ -64,14 +105,20 @@ def marginals_of(samples: Sequence[Parse]) -> Marginals:
     )
 
 
-def _posteriors(counts: Counter[Span], samples: int) -> tuple[Posterior, ...]:
+def _posteriors(
+    counts: Counter[Span], samples: int, kind: type[FoundSpan], sentence: Sentence
+) -> tuple[Posterior, ...]:
     """Of single labels: a chain counts for each label in it."""
     single: Counter[Span] = Counter()
     for span, count in counts.items():
         for part in set(split_spans([span])):
             single[part] += count
     rows = [
-        Posterior(span, count / samples, sqrt(count * (samples - count) / samples) / samples)
+        Posterior(
+            kind(*span, sentence, count / samples),
+            count / samples,
+            sqrt(count * (samples - count) / samples) / samples,
+        )
         for span, count in single.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.probability, row.span)))

@@ -96,6 +96,9 @@ def save_model(model: Model, folder: Path, *, card: str = "", half: bool = False
         "version": VERSION,
         "network": network,
         "heads": model.heads.model_dump(exclude_none=True),
+        "temperatures": {
+            name: model.network.head(name).temperature for name in model.network.heads
+        },
     }
     numbers = model.numbers
     labels: dict[str, Any] = {
@@ -152,6 +155,7 @@ def load_model(folder: Path) -> Model:
         if network.encoder.kind == "transformer":
             pretrained = restore_pretrained(config.get("transformer"), config.get("pieces"), folder)
         model = new_model(network, heads, numbers, pretrained)
+        _set_temperatures(model, config.get("temperatures", {}), where=f"{folder}/config.json")
     except ConfigError as error:
         raise ModelError(str(error)) from error
     except (KeyError, TypeError, AttributeError) as error:
@@ -167,6 +171,16 @@ def load_model(folder: Path) -> Model:
         raise ModelError(f"{path}: the weights do not fit the settings: {error}") from error
     model.network.eval()
     return model
+
+
+def _set_temperatures(model: Model, temperatures: Any, *, where: str) -> None:
+    """Set what calibration found; a model that was never calibrated has 1 everywhere."""
+    for name, value in temperatures.items():
+        if name not in model.network.heads or not isinstance(value, float) or not value > 0:
+            raise ModelError(
+                f"{where}: temperatures: {name} = {value!r}; a number above 0 is right"
+            )
+        model.network.head(name).temperature = value
 
 
 def _read_json(path: Path) -> Any:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
-
-import torch
+from heapq import nlargest
 
 from fencepost.batching.batches import by_words
-from fencepost.batching.vocabulary import Labels
-from fencepost.model.network import device_of
-from fencepost.model.found import Found
+from fencepost.model.constraints import RowLimits, limits_of
 from fencepost.model.search import beam, greedy
+from fencepost.parser.asking import Asked
+from fencepost.parser.encoding import Encoded, encode
 from fencepost.parser.model import Model
-from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
-from fencepost.tasks import constituency, entities
+from fencepost.parser.readings import Reading, parse_of, readings_of
+from fencepost.structure import Parse, Sentence, Span
 from fencepost.tasks.layers import POINTING
-from fencepost.transition import Pointing, replay
+from fencepost.transition import Constraints
 
 BATCH_WORDS = 3000  # read at a time
-Kind = TypeVar("Kind", bound=FoundSpan)
 Done = Callable[[int], None]  # is told how many words more are done
 
 
@@ -49,108 +46,141 @@ def predict(
         batch_words: how many words are read at a time.
         done: is told how many words were parsed, batch by batch.
     """
-    found: list[Parse | None] = [
-        None if sentence.words else Parse(sentence) for sentence in sentences
-    ]
-    waiting = [index for index, parse in enumerate(found) if parse is None]
-    lengths = [len(sentences[index]) for index in waiting]
-    asked = model.heads.names if tasks is None else tuple(tasks)
-    was_training = model.network.training
-    model.network.eval()
-    try:
-        for batch in by_words(lengths, most=batch_words):
-            rows = [waiting[index] for index in batch]
-            parses = _batch(model, [sentences[row] for row in rows], asked, beams, canonical)
-            for row, parse in zip(rows, parses, strict=True):
-                found[row] = parse
-            done(sum(len(sentences[row]) for row in rows))
-    finally:
-        model.network.train(was_training)
-    return [parse for parse in found if parse is not None]
+    asked = Asked(model.heads.names if tasks is None else tuple(tasks), beams, canonical)
+    found: dict[int, Parse] = {}
+    for batch in by_words([len(sentence) for sentence in sentences], most=batch_words):
+        parses = predict_batch(model, [sentences[row] for row in batch], asked)
+        found.update(zip(batch, parses, strict=True))
+        done(sum(len(sentences[row]) for row in batch))
+    return [found[row] for row in range(len(sentences))]
 
 
-@torch.no_grad()
-def _batch(
+def predict_batch(
     model: Model,
     sentences: Sequence[Sentence],
-    tasks: Collection[str],
-    beams: int,
-    canonical: bool,
+    asked: Asked,
+    *,
+    keep: Callable[[Encoded], None] | None = None,
 ) -> list[Parse]:
-    network, numbers = model.network, model.numbers
-    device = device_of(network)
-    inputs = model.read([sentence.words for sentence in sentences]).to(device)
-    states = network.states(inputs)
-    if network.tags is not None and "tags" in tasks:
-        scores = network.tag_scores(states)
-        scores[:, :, 0] = float("-inf")  # no word is a filler
-        best = scores.argmax(-1).tolist()
-        sentences = [
-            sentence
-            if sentence.tags is not None
-            else replace(
-                sentence,
-                tags=tuple(numbers.labels["tags"].label(tag) or "" for tag in row[: len(sentence)]),
+    """The best parse of each sentence of a batch.
+
+    Args:
+        model: which finds them.
+        sentences: with their words.
+        asked: what to find.
+        keep: is given the sentences as they were read.
+    """
+    waiting = [row for row, sentence in enumerate(sentences) if sentence.words]
+    found = {row: Parse(sentence) for row, sentence in enumerate(sentences)}
+    if waiting:
+        constraints = [asked.of(sentences[row]) for row in waiting]
+        check_constraints(model, [sentences[row] for row in waiting], constraints, asked)
+        was_training = model.network.training
+        model.network.eval()
+        try:
+            encoded = encode(model, [sentences[row] for row in waiting], tasks=asked.tasks)
+            parses = search(model, encoded, asked, constraints=constraints)
+        finally:
+            model.network.train(was_training)
+        found.update(zip(waiting, (best for best, *_ in parses), strict=True))
+        if keep is not None:
+            keep(encoded)
+    return [found[row] for row in range(len(sentences))]
+
+
+def check_constraints(
+    model: Model,
+    sentences: Sequence[Sentence],
+    constraints: Sequence[Mapping[str, Constraints]],
+    asked: Asked,
+) -> None:
+    """Refuse what no parse can obey.
+
+    Raises:
+        ConstraintError: it names what contradicts what.
+    """
+    lengths = [len(sentence) for sentence in sentences]
+    for layer in layers_of(model, asked):
+        head, labels = model.network.head(layer), model.numbers.labels[layer]
+        own = [one.get(layer) for one in constraints]
+        limits_of(own, labels, lengths, open_root=head.open_root)
+
+
+def search(
+    model: Model,
+    encoded: Encoded,
+    asked: Asked,
+    *,
+    constraints: Sequence[Mapping[str, Constraints]],
+    best: int = 1,
+) -> list[list[Parse]]:
+    """The best parses of sentences that have been read: at least one each, the best first.
+
+    Args:
+        model: which finds them.
+        encoded: the sentences.
+        asked: what to find, and how.
+        constraints: what each sentence's layers have to obey.
+        best: how many parses are wanted of each.
+    """
+    ways: list[list[dict[str, Reading]]] = [[{}] for _ in encoded.sentences]
+    for layer in layers_of(model, asked):
+        # Entities that have to agree with the tree are looked for anew for each tree.
+        follows = asked.consistent and layer == "entities"
+        longer: list[list[dict[str, Reading]]] = [[] for _ in ways]
+        for rank in range(max(map(len, ways)) if follows else 1):
+            own = [one.get(layer) for one in constraints]
+            if follows:
+                trees = [row[min(rank, len(row) - 1)]["tree"] for row in ways]
+                own = [beside(one, tree.spans) for one, tree in zip(own, trees, strict=True)]
+            readings = _readings(
+                model, encoded, layer, beams=max(asked.beams, best), asked=asked, constraints=own
             )
-            for sentence, row in zip(sentences, best, strict=True)
-        ]
-    boundaries, lengths = network.boundaries(states), inputs.lengths.to(device)
-    layers: dict[str, list[_Layer]] = {}
-    for name in POINTING:
-        if name in network.heads and name in tasks:
-            head = network.head(name)
-            if beams == 1:
-                steps = greedy(head, boundaries, lengths, canonical=canonical)
-            else:
-                steps = beam(head, boundaries, lengths, beams=beams, canonical=canonical)
-            layers[name] = _layers(steps, model.numbers.labels[name])
+            for before, after, found in zip(ways, longer, readings, strict=True):
+                some = before[rank : rank + 1] if follows else before
+                after += ({**way, layer: reading} for way in some for reading in found)
+        ways = [nlargest(best, row, key=_log_prob) for row in longer]
     return [
-        _parse(sentence, {name: rows[row] for name, rows in layers.items()})
-        for row, sentence in enumerate(sentences)
+        [parse_of(sentence, way, min_probability=asked.min_probability) for way in row]
+        for sentence, row in zip(encoded.sentences, ways, strict=True)
     ]
 
 
-class _Layer(NamedTuple):
-    """What was found for one layer of a sentence."""
-
-    spans: tuple[Span, ...]  # fillers included, in the order of the steps
-    probabilities: list[float]  # of the steps
-    log_prob: float
+def layers_of(model: Model, asked: Asked) -> list[str]:
+    """The layers that are looked for, the tree first."""
+    return [name for name in POINTING if name in asked.tasks and name in model.network.heads]
 
 
-def _layers(found: Found, labels: Labels) -> list[_Layer]:
-    """The best parse of each row."""
-    columns = (found.boundaries, found.labels, found.step_log_probs.exp())
-    rows = zip(*(column[:, 0].tolist() for column in columns), strict=True)
-    counts, log_probs = found.steps[:, 0].tolist(), found.log_probs[:, 0].tolist()
-    layers = []
-    for (boundaries, numbers, probabilities), count, log_prob in zip(
-        rows, counts, log_probs, strict=True
-    ):
-        steps = zip(boundaries[:count], map(labels.label, numbers[:count]), strict=True)
-        spans = replay(Pointing(boundary, label) for boundary, label in steps)
-        layers.append(_Layer(spans, probabilities[:count], log_prob))
-    return layers
+def _log_prob(way: Mapping[str, Reading]) -> float:
+    return sum(reading.log_prob for reading in way.values())
 
 
-def _parse(sentence: Sentence, layers: Mapping[str, _Layer]) -> Parse:
-    tree, found = None, None
-    if "tree" in layers:
-        drawn = constituency.decode(sentence, layers["tree"].spans)
-        tree = Tree(sentence, _with_probabilities(drawn.spans, layers["tree"], FoundSpan, sentence))
-    if "entities" in layers:
-        named = entities.decode(layers["entities"].spans)
-        found = _with_probabilities(named, layers["entities"], Entity, sentence)
-    log_probs = {name: layer.log_prob for name, layer in layers.items()}
-    return Parse(sentence, tree, found, log_probs=log_probs or None)
+def beside(constraints: Constraints | None, tree: Iterable[Span]) -> Constraints:
+    """Constraints by which nothing crosses the spans of a tree."""
+    own = constraints or Constraints()
+    places = tuple(span[:2] for span in tree if span.label is not None)
+    return replace(own, uncrossed=own.uncrossed + places)
 
 
-def _with_probabilities(
-    spans: Iterable[Span], layer: _Layer, kind: type[Kind], sentence: Sentence
-) -> tuple[Kind, ...]:
-    """Spans with the probabilities of their steps; all of a chain were made in one."""
-    steps = zip(layer.spans, layer.probabilities, strict=True)
-    known = {(start, end): probability for (start, end, _), probability in steps}
-    return tuple(
-        kind(start, end, label, sentence, known[start, end]) for start, end, label in spans
-    )
+def _readings(
+    model: Model,
+    encoded: Encoded,
+    layer: str,
+    *,
+    beams: int,
+    asked: Asked,
+    constraints: Sequence[Constraints | None],
+) -> list[list[Reading]]:
+    """The readings of a layer of each sentence, best first."""
+    head, labels = model.network.head(layer), model.numbers.labels[layer]
+    boundaries, lengths = encoded.boundaries, encoded.lengths
+    limits = limits_of(constraints, labels, lengths.tolist(), open_root=head.open_root)
+    rows = RowLimits.of(limits, labels, boundaries=boundaries.shape[1])
+    rows = None if rows is None else rows.to(boundaries.device)
+    if beams == 1:
+        found = greedy(head, boundaries, lengths, canonical=asked.canonical, constraints=rows)
+    else:
+        found = beam(
+            head, boundaries, lengths, beams=beams, canonical=asked.canonical, constraints=rows
+        )
+    return readings_of(found, labels)

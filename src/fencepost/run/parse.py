@@ -6,20 +6,22 @@ import json
 import os
 import re
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from fencepost.errors import DataError
+from fencepost.errors import ConstraintError, DataError
 from fencepost.formats import Reading, ReadSettings
 from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.jsonl import parse_of
 from fencepost.formats.registry import FORMATS, format_of
+from fencepost.run.explain import explain
 from fencepost.structure import Parse, Sentence
 from fencepost.text import split_text, split_words
 
 if TYPE_CHECKING:
+    from fencepost.parser.asking import Asked
     from fencepost.parser.parser import Parser
     from fencepost.parser.predict import Done
 
@@ -231,35 +233,66 @@ class Unparsed:
 
 
 def parse_texts(
-    parser: Parser,
-    texts: Texts,
-    *,
-    tasks: Collection[str] | None = None,
-    beams: int = 1,
-    done: Done | None = None,
+    parser: Parser, texts: Texts, asked: Asked | None = None, *, done: Done | None = None
 ) -> Iterator[Parse | Unparsed]:
     """The parses of all sentences, in order; each has only its own part of the text.
 
     Args:
         parser: which finds them.
         texts: what is to be parsed.
-        tasks: which layers; None: all.
-        beams: 1 is greedy search.
+        asked: what to find; None: all.
         done: is told how many words were parsed, batch by batch.
     """
-    tasks = parser.asked(tasks)
+    asked = asked or parser.asked()
     seen: deque[Item] = deque()
-
-    def sentences() -> Iterator[Sentence]:
-        for item in texts:
-            for one in item.sentences:
-                seen.append(item)
-                # Tags of a file are those of its annotators; the model is asked for its own.
-                yield replace(one, tags=None) if "tags" in tasks else one
-
-    for document in parser.parse_many(sentences(), tasks=tasks, beams=beams, done=done):
+    for document in parser.stream(_sentences(texts, asked, seen), asked, done=done):
         item = seen.popleft()
         if not document.is_ok:
             yield Unparsed(item.path, item.line, document.status)
         for parse in document.sentences:
             yield parse.over(parse.sentence.alone())
+
+
+def read_several(
+    parser: Parser, texts: Texts, asked: Asked, *, best: int, done: Done | None = None
+) -> Iterator[tuple[Parse, ...] | Unparsed]:
+    """Several readings of each sentence, in order, the best first.
+
+    Args:
+        parser: which finds them.
+        texts: what is to be parsed.
+        asked: what to find.
+        best: how many readings.
+        done: is told how many words were parsed.
+    """
+    seen: deque[Item] = deque()
+    for sentence in _sentences(texts, asked, seen):
+        item = seen.popleft()
+        try:
+            (readings,) = parser.n_best_many([sentence], best, asked)
+        except (ConstraintError, DataError) as error:
+            yield Unparsed(item.path, item.line, str(error))
+        else:
+            yield tuple(parse.over(parse.sentence.alone()) for parse in readings)
+        if done is not None:
+            done(len(sentence))
+
+
+def explain_texts(parser: Parser, texts: Texts, asked: Asked) -> Iterator[str]:
+    """Lines of text: all steps of all sentences."""
+    return explain(parser.steps_many(_sentences(texts, asked, deque()), asked))
+
+
+def _sentences(texts: Texts, asked: Asked, seen: deque[Item]) -> Iterator[Sentence]:
+    """The sentences of texts, each with a note of where it came from."""
+    count = 0
+    for item in texts:
+        for one in item.sentences:
+            seen.append(item)
+            count += 1
+            if asked.is_placed and count > 1:
+                raise ConstraintError(
+                    "must and forbid count the words of one sentence, and there are several"
+                )
+            # Tags of a file are those of its annotators; the model is asked for its own.
+            yield replace(one, tags=None) if "tags" in asked.tasks else one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from fencepost.structure import Parse, Span
@@ -66,14 +66,33 @@ def trace(parse: Parse, layer: str) -> Iterator[str]:
     count = len(rows) - 1
     name = f"{parse.id}: " if parse.id else ""
     yield f"# {name}{layer} of {n} word{'s' * (n != 1)} in {count} step{'s' * (count != 1)}"
-    yield " ".join((*(f"{index} {word}" for index, word in enumerate(parse.words)), str(n)))
+    yield numbered(parse.words)
+    yield from columns(rows, numbers=(0, 1, 3))
+
+
+def columns(rows: Sequence[Sequence[str]], *, numbers: Collection[int]) -> Iterator[str]:
+    """Rows as lines, with their cells below each other.
+
+    Args:
+        rows: of as many cells each.
+        numbers: the columns that are flush right.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [
-            cell.rjust(width) if index in (0, 1, 3) else cell.ljust(width)
+            cell.rjust(width) if index in numbers else cell.ljust(width)
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()
+
+
+def numbered(words: Sequence[str]) -> str:
+    """Words with the numbers of the boundaries between them.
+
+    >>> numbered(["The", "cat"])
+    '0 The 1 cat 2'
+    """
+    return " ".join((*(f"{index} {word}" for index, word in enumerate(words)), str(len(words))))
 
 
 def _candidates(cursor: int, left: tuple[int, ...], n: int) -> str:

@@ -42,13 +42,22 @@ class Differences:
         return bool(self.first or self.second)
 
     def __str__(self) -> str:
+        return self.told()
+
+    def told(self, first: str = "the first", second: str = "the second") -> str:
+        """The differences as text.
+
+        Args:
+            first: how the first reading is called.
+            second: and the second one.
+        """
         lines = [
             f"{self._told(span)} belongs to {self._told(one)}, or to {self._told(other)}"
             for span, one, other in self.moved
         ]
-        for which, spans in (("first", self.first), ("second", self.second)):
+        for which, spans in ((first, self.first), (second, self.second)):
             if spans:
-                lines.append(f"only in the {which}: {', '.join(map(self._told, spans))}")
+                lines.append(f"only in {which}: {', '.join(map(self._told, spans))}")
         return "\n".join(lines) or "no difference"
 
     def _told(self, span: Span) -> str:

@@ -34,19 +34,24 @@ class Document:
     @property
     def tree(self) -> Tree | None:
         """The tree of the only sentence."""
-        return self._only("tree").tree
+        return self.only("tree").tree
 
     @property
     def entities(self) -> tuple[Span, ...] | None:
         """The entities of the only sentence."""
-        return self._only("entities").entities
+        return self.only("entities").entities
 
     @property
     def log_prob(self) -> float | None:
         """The log-probability of the parse of the only sentence."""
-        return self._only("log_prob").log_prob
+        return self.only("log_prob").log_prob
 
-    def _only(self, name: str) -> Parse:
+    def only(self, name: str = "sentence") -> Parse:
+        """The parse of the only sentence.
+
+        Args:
+            name: what is wanted of it, for the message if there are several.
+        """
         if not self.is_ok:
             raise DataError(f"this document was not parsed: {self.status}")
         if len(self.sentences) != 1:

@@ -60,6 +60,10 @@ class FoundSpan(Span):
             return None, None
         return self.sentence.characters(self.start, self.end) or (None, None)
 
+    def relabelled(self, label: str | None) -> Self:
+        """The same span with another label, found in the same step."""
+        return type(self)(self.start, self.end, label, self.sentence, self.probability)
+
     def __repr__(self) -> str:
         shown = [f"{self.text!r}, {self.label!r}, {self.start}, {self.end}"]
         if self.start_char is not None:

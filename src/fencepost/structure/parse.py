@@ -30,6 +30,7 @@ class Parse:
     dropped: tuple[Span, ...] = ()  # crossing entities left out on reading; they count as gold
     # How likely each layer is, if a parser found it; two parses are equal whatever it says.
     log_probs: Mapping[str, float] | None = field(default=None, compare=False)
+    rank: int | None = field(default=None, compare=False)  # among several readings, from 1
 
     def __post_init__(self) -> None:
         tree = self.tree

@@ -38,6 +38,7 @@ def plain_parse(parse: Parse) -> dict[str, Any]:
         "entities": None if parse.entities is None else _rows(parse.entities),
         "dropped": _rows(parse.dropped) or None,
         "log_probs": None if parse.log_probs is None else dict(parse.log_probs),
+        "rank": parse.rank,
     }
     return {key: value for key, value in found.items() if value is not None}
 
@@ -59,6 +60,7 @@ def parse_from_plain(data: dict[str, Any]) -> Parse:
         None if entities is None else _spans(entities, Entity, sentence),
         _spans(data.get("dropped") or (), Entity, sentence),
         data.get("log_probs"),
+        data.get("rank"),
     )
 
 

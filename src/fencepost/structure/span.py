@@ -42,6 +42,10 @@ class Span(NamedTuple):
         """How sure a parser was; None if none found it."""
         return None
 
+    def relabelled(self, label: str | None) -> Span:
+        """The same span with another label, and with all else that is known of it."""
+        return Span(self.start, self.end, label)
+
     def __str__(self) -> str:
         return f"({self.start}, {self.end}) {'∅' if self.label is None else self.label}"
 

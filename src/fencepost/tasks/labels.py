@@ -83,11 +83,11 @@ def split_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """The spans from which these were joined, holders first; fillers are left out."""
     found: list[Span] = []
     for span in by_place(spans):
-        start, end, joined = span
+        joined = span.label
         if joined is not None:
             labels = split(joined)
             if labels == (joined,):
                 found.append(span)
             else:
-                found += (Span(start, end, label) for label in labels)
+                found += map(span.relabelled, labels)
     return tuple(found)

@@ -1,0 +1,91 @@
+"""Sentences as a network has read them, before anything is looked for in them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+
+import torch
+from torch import Tensor
+
+from fencepost.model.network import device_of
+from fencepost.parser.model import Model
+from fencepost.structure import Sentence
+
+_RECENT_WORDS = 20_000  # whose boundaries are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Sentences and the vectors of their boundaries."""
+
+    sentences: tuple[Sentence, ...]  # with tags, if these were asked for
+    boundaries: Tensor  # (sentences, n + 1, width)
+    lengths: Tensor  # in words, (sentences,)
+
+
+@torch.no_grad()
+def encode(model: Model, sentences: Sequence[Sentence], *, tasks: Collection[str]) -> Encoded:
+    """Read sentences of at least one word, and find their tags if these are asked for.
+
+    Args:
+        model: which reads them.
+        sentences: tags that they have are kept.
+        tasks: `tags`, or not.
+    """
+    network = model.network
+    device = device_of(network)
+    inputs = model.read([sentence.words for sentence in sentences]).to(device)
+    states = network.states(inputs)
+    if network.tags is not None and "tags" in tasks:
+        scores = network.tag_scores(states)
+        scores[:, :, 0] = float("-inf")  # no word is a filler
+        best = scores.argmax(-1).tolist()
+        sentences = [
+            _tagged(model, sentence, row) for sentence, row in zip(sentences, best, strict=True)
+        ]
+    boundaries = network.boundaries(states).float()
+    return Encoded(tuple(sentences), boundaries, inputs.lengths.to(device))
+
+
+def _tagged(model: Model, sentence: Sentence, numbers: Sequence[int]) -> Sentence:
+    if sentence.tags is not None:
+        return sentence
+    labels = model.numbers.labels["tags"]
+    tags = tuple(labels.label(number) or "" for number in numbers[: len(sentence)])
+    return replace(sentence, tags=tags)
+
+
+class Recent:
+    """The boundaries of the sentences that were read last, so that they need not be read again."""
+
+    def __init__(self, most: int = _RECENT_WORDS) -> None:
+        self.most = most
+        self._kept: OrderedDict[tuple[str, ...], Tensor] = OrderedDict()
+        self._words = 0
+        self._lock = Lock()
+
+    def keep(self, encoded: Encoded) -> None:
+        """Remember them, and forget the oldest."""
+        for sentence, boundaries in zip(encoded.sentences, encoded.boundaries, strict=True):
+            with self._lock:
+                self._forget(sentence.words)
+                self._kept[sentence.words] = boundaries[: len(sentence) + 1].clone()
+                self._words += len(sentence)
+                while self._words > self.most:
+                    self._forget(next(iter(self._kept)))
+
+    def _forget(self, words: tuple[str, ...]) -> None:
+        if self._kept.pop(words, None) is not None:
+            self._words -= len(words)
+
+    def find(self, sentence: Sentence) -> Encoded | None:
+        """What was read of a sentence; None if that was too long ago."""
+        with self._lock:
+            boundaries = self._kept.get(sentence.words)
+        if boundaries is None:
+            return None
+        lengths = torch.tensor([len(sentence)], device=boundaries.device)
+        return Encoded((sentence,), boundaries[None], lengths)
