@@ -494,3 +494,33 @@ def test_half_of_the_bits_are_half_of_the_size_and_parse_again(tmp_path: Path) -
     Parser(again).save(tmp_path / "again", half=True)
     once, twice = ((tmp_path / x / "weights.safetensors").read_bytes() for x in ("half", "again"))
     assert once == twice
+
+
+def test_a_rounded_network_parses_and_is_never_saved(folder_of_bert: Path, tmp_path: Path) -> None:
+    parser = load(folder_of_bert, precision="bf16")
+    assert parser.parse("The cat sat.").is_ok
+    with pytest.raises(ConfigError, match="bf16 cannot be saved"):
+        parser.save(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(ConfigError, match="known: fp32, bf16, int8"):
+        load(folder_of_bert, precision="fp8")  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def folder_of_bert(tmp_path: Path) -> Path:
+    save_model(transformer_model(tiny_transformer(tmp_path)), tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_stream_that_nobody_reads_on_stops_soon(
+    parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CHUNK_WORDS", 40)
+    monkeypatch.setattr(module, "BATCH_WORDS", 4)
+    told: list[int] = []
+    stream = parser.parse_many((["a", "b"] for _ in range(10_000)), done=told.append)
+    next(stream)
+    stream.close()  # type: ignore[attr-defined]
+    before = sum(told)
+    assert before <= 3 * 40
+    assert sum(told) == before

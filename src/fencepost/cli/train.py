@@ -87,6 +87,8 @@ def evaluate(
     keep_functions: Annotated[
         bool, typer.Option("--keep-functions", help="NP-SBJ is a label of its own, not NP.")
     ] = False,
+    precision: opt.Precision = "fp32",
+    threads: opt.Threads = None,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -98,11 +100,10 @@ def evaluate(
 
     Examples:
       fencepost evaluate en-small dev.ptb
-      fencepost evaluate runs/gum-trees/model dev.ptb --beams 8 --json
+      fencepost evaluate runs/gum-trees/model dev.ptb --beam 8 --json
     """
     from fencepost.formats import Reading, ReadSettings
-    from fencepost.parser.model import load_model
-    from fencepost.parser.shipped import find_model
+    from fencepost.parser.parser import load
     from fencepost.run.evaluate import evaluate as run
 
     settings = ReadSettings(
@@ -113,7 +114,7 @@ def evaluate(
         drop_functions=not keep_functions,
         drop_features=True,
     )
-    loaded = load_model(find_model(model))
+    loaded = load(model, threads=threads, precision=precision).model
     gold = list(watcher(quiet)(Reading(source, format=from_, settings=settings)))
     words = sum(len(parse.words) for parse in gold)
     with counting("parsing", words, quiet=quiet) as done:

@@ -84,7 +84,14 @@ def save_model(model: Model, folder: Path, *, card: str = "", half: bool = False
         folder: it is made if it is not there.
         card: the model card.
         half: whether weights are rounded to 16 bits; in memory they have 32 again.
+
+    Raises:
+        ConfigError: the network has been rounded for parsing; nothing is written.
     """
+    weights = {
+        name: (value.half() if half and value.is_floating_point() else value).contiguous()
+        for name, value in model.network.state_dict().items()
+    }
     folder.mkdir(parents=True, exist_ok=True)
     network = model.network_settings.model_dump()
     if (
@@ -96,9 +103,7 @@ def save_model(model: Model, folder: Path, *, card: str = "", half: bool = False
         "version": VERSION,
         "network": network,
         "heads": model.heads.model_dump(exclude_none=True),
-        "temperatures": {
-            name: model.network.head(name).temperature for name in model.network.heads
-        },
+        "temperatures": {name: head.temperature for name, head in model.network.named_heads()},
     }
     numbers = model.numbers
     labels: dict[str, Any] = {
@@ -115,10 +120,6 @@ def save_model(model: Model, folder: Path, *, card: str = "", half: bool = False
     _write_json(folder / "config.json", config)
     _write_json(folder / "labels.json", labels)
     (folder / "README.md").write_text(card or "# A fencepost model\n", encoding="utf-8")
-    weights = {
-        name: (value.half() if half and value.is_floating_point() else value).contiguous()
-        for name, value in model.network.state_dict().items()
-    }
     temporary = folder / ".weights.safetensors"
     save_file(weights, temporary)
     shutil.copymode(folder / "config.json", temporary)  # safetensors lets only the owner read
