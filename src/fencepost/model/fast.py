@@ -9,7 +9,7 @@ boundaries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import torch
@@ -132,17 +132,24 @@ def projections(
 
 @dataclass(frozen=True, slots=True)
 class FastStepping:
-    """Steps with folded weights."""
+    """Steps with folded weights.
+
+    Rows that have come the same way have one state of the decoder, which is computed once: in a
+    beam many differ only in labels, and of many samples most are alike.
+    """
 
     weights: Folded
     rules: Rules
-    spans: Tensor  # (all rows * (n + 1), 2 m): projections, never copied
-    sides: Tensor  # (rows, n + 1, m)
-    offsets: Tensor  # (rows, n + 1)
-    place: Tensor  # (rows,): where the row begins in `spans`
+    for_spans: Tensor  # (all sentences * (n + 1), m): boundaries to MLP_span, never copied
+    for_labels: Tensor  # (all sentences * (n + 1), m): boundaries to MLP_label, never copied
+    sides: Tensor  # (sentences, n + 1, m)
+    offsets: Tensor  # (sentences, n + 1)
+    place: Tensor  # (rows,): where the row's sentence begins in `for_spans`
     where: Configurations
-    cell: Tensor  # (rows, d)
-    of_state: Tensor  # (rows, 4 d + 2 m): what the state gives to gates and perceptrons
+    cell: Tensor  # (states, d)
+    of_state: Tensor  # (states, 4 d + 2 m): what a state gives to gates and perceptrons
+    state: Tensor | None = None  # (rows,): which state each row has; None: its own
+    each: int = 1  # rows of each sentence, one sentence after the other
 
     @classmethod
     def first(
@@ -152,74 +159,136 @@ class FastStepping:
         weights = folded(head)
         rows, width, _ = boundaries.shape
         sides, offsets, spans = projections(head, weights, boundaries)
-        spans = spans.flatten(0, 1)
+        for_spans, for_labels = spans.flatten(0, 1).chunk(2, dim=-1)
         place = torch.arange(rows, device=lengths.device) * width
         where = Configurations.first(lengths, width)
         cell, of_state = _read(
             weights, weights.first_gates.expand(rows, -1), weights.first_cell.expand(rows, -1)
         )
-        return cls(weights, rules, spans, sides, offsets, place, where, cell, of_state)
+        return cls(
+            weights,
+            rules,
+            for_spans.contiguous(),
+            for_labels.contiguous(),
+            sides,
+            offsets,
+            place,
+            where,
+            cell,
+            of_state,
+        )
 
     def pointing(self) -> Tensor:
         """Log-probabilities of pointing to each boundary: (rows, n + 1)."""
         m = self.sides.shape[-1]
-        asked = functional.leaky_relu(self.of_state[:, -2 * m : -m], SLOPE)
-        scores = torch.baddbmm(self.offsets[:, :, None], self.sides, asked[:, :, None])[:, :, 0]
+        asked = self._of(functional.leaky_relu(self.of_state[:, -2 * m : -m], SLOPE))
+        scores = torch.baddbmm(
+            self.offsets[:, :, None], self.sides, asked.view(-1, self.each, m).transpose(1, 2)
+        )  # (sentences, n + 1, each)
+        scores = scores[:, :, 0] if self.each == 1 else scores.transpose(1, 2).flatten(0, 1)
         return self.rules.points(self.where, scores)
 
     def labelling(self, boundary: Tensor) -> Tensor:
         """Log-probabilities of the labels of the spans made by pointing to some boundaries."""
         m = self.sides.shape[-1]
         rows, few = boundary.shape
-        spans = self._between(boundary)[..., m:]
-        hidden = functional.leaky_relu(spans + self.of_state[:, None, -m:], SLOPE)
+        start, end = self._ends(self.where.cursor[:, None], boundary, self.place[:, None])
+        spans = _between(self.for_labels, start.flatten(), end.flatten()).view(rows, few, m)
+        hidden = functional.leaky_relu_(spans + self._of(self.of_state[:, -m:])[:, None], SLOPE)
         weights = self.weights
-        scores = torch.addmm(weights.labels_bias, hidden.reshape(rows * few, m), weights.labels_out)
+        scores = torch.addmm(weights.labels_bias, hidden.view(rows * few, m), weights.labels_out)
         return self.rules.labels(self.where, boundary, scores.view(rows, few, -1))
-
-    def _between(self, boundary: Tensor) -> Tensor:
-        """The projections of the spans made by pointing to some boundaries: (rows, few, 2 m)."""
-        cursor = self.where.cursor[:, None]
-        place = self.place[:, None]
-        start = (torch.minimum(cursor, boundary) + place).flatten()
-        end = (torch.maximum(cursor, boundary) + place).flatten()
-        found = self.spans.index_select(0, end) - self.spans.index_select(0, start)
-        return found.view(*boundary.shape, -1)
 
     def point(self, boundary: Tensor, label: Tensor) -> FastStepping:
         """Take a step."""
         weights, m = self.weights, self.sides.shape[-1]
-        spans = self._between(boundary[:, None])[:, 0, :m]
-        hidden = functional.leaky_relu(spans + weights.span_bias, SLOPE)
-        gates = torch.addmm(self.of_state[:, : -2 * m], hidden, weights.span)
+        start, end = self._ends(self.where.cursor, boundary, self.place)
+        last, spoken, state = None, label, None
+        if self.state is not None:
+            one, state = self._alike(boundary, label)
+            start, end, spoken, last = start[one], end[one], label[one], self.state[one]
+        spans = _between(self.for_spans, start, end)
+        hidden = functional.leaky_relu_(spans.add_(weights.span_bias), SLOPE)
+        gates, cell = self.of_state[:, : -2 * m], self.cell
+        if last is not None:
+            gates, cell = gates.index_select(0, last), cell.index_select(0, last)
+        gates = torch.addmm(gates, hidden, weights.span)
         if weights.labels_in is not None:
-            gates += weights.labels_in.index_select(0, label)
-        cell, of_state = _read(weights, gates, self.cell)
+            gates += weights.labels_in.index_select(0, spoken)
+        cell, of_state = _read(weights, gates, cell)
         return FastStepping(
             weights,
             self.rules,
-            self.spans,
+            self.for_spans,
+            self.for_labels,
             self.sides,
             self.offsets,
             self.place,
             self.where.point(boundary, filler=label == FILLER),
             cell,
             of_state,
+            state,
+            self.each,
         )
 
     def rows(self, index: Tensor) -> FastStepping:
         """Some of the rows, in this order."""
-        return FastStepping(
-            self.weights,
-            self.rules.rows(index),
-            self.spans,
-            self.sides[index],
-            self.offsets[index],
-            self.place[index],
-            self.where.rows(index),
-            self.cell[index],
-            self.of_state[index],
+        sentence = index if self.each == 1 else index // self.each
+        own = self.state is None
+        return replace(
+            self._placed(index),
+            sides=self.sides[sentence],
+            offsets=self.offsets[sentence],
+            cell=self.cell[index] if own else self.cell,
+            of_state=self.of_state[index] if own else self.of_state,
+            each=1,
         )
+
+    def spread(self, index: Tensor, each: int) -> FastStepping:
+        """Some of the rows in this order: as many for each sentence, one after the other."""
+        state = index if self.state is None else self.state[index]
+        return replace(self._placed(index), state=state, each=each)
+
+    def sentences(self, index: Tensor) -> FastStepping:
+        """Some of the sentences, with all of their rows."""
+        every = torch.arange(self.each, device=index.device)
+        kept = self.spread((index[:, None] * self.each + every).flatten(), self.each)
+        return replace(kept, sides=self.sides[index], offsets=self.offsets[index])
+
+    def _placed(self, index: Tensor) -> FastStepping:
+        """The same for some of the rows, but for what depends on how these are arranged."""
+        return replace(
+            self,
+            rules=self.rules.rows(index),
+            place=self.place[index],
+            where=self.where.rows(index),
+            state=None if self.state is None else self.state[index],
+        )
+
+    def _of(self, states: Tensor) -> Tensor:
+        """What rows have of their states: (states, …) to (rows, …)."""
+        return states if self.state is None else states.index_select(0, self.state)
+
+    def _alike(self, boundary: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
+        """One row of each group that will have the same state, and which group each row is in."""
+        assert self.state is not None
+        key = self.state * self.sides.shape[1] + boundary
+        if self.weights.labels_in is not None:
+            key = key * len(self.weights.labels_in) + label
+        # What is finished needs no state any more.
+        key, group = key.masked_fill(self.where.is_final, -1).unique(return_inverse=True)
+        one = torch.zeros_like(key)
+        one[group] = torch.arange(len(group), device=key.device)
+        return one, group
+
+    def _ends(self, cursor: Tensor, boundary: Tensor, place: Tensor) -> tuple[Tensor, Tensor]:
+        """Where the two ends of the spans stand among the boundaries of all sentences."""
+        return torch.minimum(cursor, boundary) + place, torch.maximum(cursor, boundary) + place
+
+
+def _between(projected: Tensor, start: Tensor, end: Tensor) -> Tensor:
+    """The projections of spans, from those of boundaries: (spans, m)."""
+    return projected.index_select(0, end).sub_(projected.index_select(0, start))
 
 
 def _read(weights: Folded, gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:

@@ -25,6 +25,15 @@ class Found:
 
     names: ClassVar = ("boundaries", "labels", "steps", "log_probs", "step_log_probs")
 
+    def rows(self, index: Tensor) -> Found:
+        """Some of the rows, in this order."""
+        return Found(*(getattr(self, name)[index] for name in self.names))
+
+    def put(self, index: Tensor, rows: Found) -> None:
+        """Write rows in place of some."""
+        for name in self.names:
+            getattr(self, name)[index] = getattr(rows, name)
+
 
 @dataclass(frozen=True, slots=True)
 class Steps:

@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from fencepost.batching.vocabulary import FILLER
 from fencepost.model.constraints import RowLimits
 from fencepost.model.fast import FastStepping
 from fencepost.model.found import Found, Steps, canonical_steps
@@ -25,6 +26,7 @@ from fencepost.model.stepping import MINUS, Rules, Stepping
 
 _SHARE = 3 / 4  # of the rows are still under way when the others are left behind
 _SINGLES = 3  # as many rows are quicker one after the other
+_FEW = 2  # times as many boundaries as beams are looked at first
 
 
 class First(Protocol):
@@ -104,7 +106,7 @@ def sample(
     """
     rows, samples, _ = chances.shape
     row = torch.arange(rows, device=lengths.device).repeat_interleave(samples)
-    stepping = first(head, boundaries, lengths, Rules(True, head.open_root)).rows(row)
+    stepping = first(head, boundaries, lengths, Rules(True, head.open_root)).spread(row, samples)
     found = _walk(stepping, boundaries, _ByChance(chances.flatten(0, 1)))
     return Found(*(getattr(found, name).unflatten(0, (rows, -1))[:, :, 0] for name in found.names))
 
@@ -246,57 +248,96 @@ def beam(
         head: which parses.
         boundaries: (rows, n + 1, width)
         lengths: in words, (rows,), at least 1
-        beams: how many are kept; as many are returned
+        beams: how many are kept; as many are returned. One is greedy search
         canonical: whether the rules of `transition.canonical` hold; the paper has none
         constraints: what parses have to obey, in rows of which anything is asked
         first: which stepping
     """
-    rows, width = boundaries.shape[:2]
-    device = lengths.device
-    labels = len(head.label_vectors)
-    row = torch.arange(rows, device=device).repeat_interleave(beams)
+    if beams == 1:
+        return greedy(
+            head, boundaries, lengths, canonical=canonical, constraints=constraints, first=first
+        )
+    rows, most = len(boundaries), _most(boundaries)
+    active = torch.arange(rows, device=lengths.device)
     rules = Rules(canonical, head.open_root, constraints)
-    stepping = first(head, boundaries, lengths, rules).rows(row)
+    row = active.repeat_interleave(beams)
+    stepping = first(head, boundaries, lengths, rules).spread(row, beams)
+    made = lengths.new_zeros(2, rows, beams, most)
+    # All beams of a row are the same at first: only one counts.
     scores = boundaries.new_full((rows, beams), MINUS)
-    scores[:, 0] = 0.0  # all beams of a row are the same at first: only one counts
-    steps = _most(boundaries)
-    made = lengths.new_zeros(2, rows, beams, steps)
-    counts = lengths.new_zeros(rows, beams)
-    step_scores = boundaries.new_zeros(rows, beams, steps)
-    few_boundaries, few_labels = min(beams, width), min(beams, labels)
-    for number in range(steps):
-        # A beam that holds no parse stays where it is, like one that holds a finished one.
-        final = stepping.where.is_final | (scores.view(-1) == MINUS)
-        # A finished parse goes on by pointing to 0 without a label, at no cost.
-        points = stepping.pointing()
-        points[final] = MINUS
-        points[final, 0] = 0.0
-        point_scores, boundary = points.topk(few_boundaries)  # (rows * beams, few)
-        label_scores, label = stepping.labelling(boundary).topk(few_labels)
-        label_scores[final] = MINUS
-        label_scores[final, :, 0] = 0.0
-        costs = point_scores[:, :, None] + label_scores
-        total = scores.view(-1, 1, 1) + costs
-        scores, best = total.view(rows, -1).topk(beams)
-        each = few_boundaries * few_labels
-        parent = best // each + torch.arange(rows, device=device)[:, None] * beams
-        parent, chosen = parent.view(-1), (best % each).view(-1)
-        going = ~final[parent]
-        boundary = boundary[parent, chosen // few_labels] * going
-        label = label.reshape(len(row), -1)[parent, chosen] * going
-        made = made.view(2, rows * beams, steps)[:, parent].view(2, rows, beams, steps)
-        made[0, :, :, number], made[1, :, :, number] = boundary.view(rows, -1), label.view(rows, -1)
-        step_scores = step_scores.view(rows * beams, steps)[parent].view(rows, beams, steps)
-        cost = costs.view(len(row), -1)[parent, chosen].view(rows, beams)
-        step_scores[:, :, number] = cost.masked_fill(scores == MINUS, MINUS)
-        counts = counts.view(-1)[parent].view(rows, beams) + going.view(rows, beams)
-        stepping = stepping.rows(parent).point(boundary, label)
-        if bool((stepping.where.is_final.view(rows, beams) | (scores == MINUS)).all()):
+    scores[:, 0] = 0.0
+    costs = boundaries.new_zeros(rows, beams, most)
+    kept = Found(made[0], made[1], lengths.new_zeros(rows, beams), scores, costs)
+    found = kept.rows(active)
+    for number in range(most):
+        stepping, kept = _extend(stepping, kept, number)
+        is_done = stepping.where.is_final.view(-1, beams) | (kept.log_probs == MINUS)
+        going = ~is_done.all(1)
+        left = int(going.sum())
+        if left < _SHARE * len(active):
+            found.put(active, kept)
+            index = going.nonzero()[:, 0]
+            active, kept, stepping = active[index], kept.rows(index), stepping.sentences(index)
+        if left == 0:
             break
-    found = Found(made[0], made[1], counts, scores, step_scores)
+    found.put(active, kept)
     if constraints is None:
         return found
     return _canonical(head, boundaries, lengths, found, rows=constraints.asked, first=first)
+
+
+def _extend(stepping: Stepping, kept: Found, number: int) -> tuple[Stepping, Found]:
+    """The best parses that are one step longer.
+
+    Labels are only looked at where they can matter: below the best few pairs of a parse and a
+    boundary. A pair that is worse than the worst parse to be kept can lead to none of them, so if
+    the last of these pairs is not, there have to be more.
+
+    Args:
+        stepping: where the parses stand
+        kept: how they came there
+        number: how many steps they have made
+    """
+    rows, beams, _ = kept.boundaries.shape
+    # A beam that holds no parse stays where it is, like one that holds a finished one.
+    is_done = stepping.where.is_final | (kept.log_probs.view(-1) == MINUS)
+    # A finished parse goes on by pointing to 0 without a label, at no cost.
+    points = stepping.pointing()
+    points[is_done] = MINUS
+    points[is_done, 0] = 0.0
+    width = points.shape[1]
+    pairs = (kept.log_probs.view(-1, 1) + points).view(rows, beams * width)
+    offset = torch.arange(rows, device=points.device)[:, None] * beams
+    few = _FEW * beams
+    while True:
+        few = min(few, pairs.shape[1])
+        pair_scores, pair = pairs.topk(few)
+        parent, boundary = (pair // width + offset).flatten(), (pair % width).flatten()
+        labels = stepping.spread(parent, few).labelling(boundary[:, None])[:, 0]
+        labels[is_done[parent]] = MINUS
+        labels[is_done[parent], FILLER] = 0.0
+        count = labels.shape[1]
+        total = pair_scores[:, :, None] + labels.view(rows, few, count)
+        scores, best = total.flatten(1).topk(beams)
+        if few == pairs.shape[1] or not bool((pair_scores[:, -1] > scores[:, -1]).any()):
+            break
+        few *= 2
+    chosen = (best // count + torch.arange(rows, device=best.device)[:, None] * few).flatten()
+    label = (best % count).flatten()
+    cost = labels[chosen, label]
+    parent, boundary = parent[chosen], boundary[chosen]
+    cost = (cost + points[parent, boundary]).view(rows, beams).masked_fill(scores == MINUS, MINUS)
+    going = ~is_done[parent]
+    boundary, label = boundary * going, label * going
+    columns = (kept.boundaries, kept.labels, kept.steps, kept.step_log_probs)
+    boundaries, numbers, counts, costs = (
+        column.flatten(0, 1)[parent].unflatten(0, (rows, beams)) for column in columns
+    )
+    boundaries[:, :, number] = boundary.view(rows, beams)
+    numbers[:, :, number] = label.view(rows, beams)
+    costs[:, :, number] = cost
+    longer = Found(boundaries, numbers, counts + going.view(rows, beams), scores, costs)
+    return stepping.spread(parent, beams).point(boundary, label), longer
 
 
 @torch.no_grad()

@@ -47,6 +47,14 @@ class Stepping(Protocol):
         """Some of the rows, in this order."""
         ...
 
+    def spread(self, index: Tensor, each: int) -> Self:
+        """Some of the rows in this order: as many for each sentence, one after the other."""
+        ...
+
+    def sentences(self, index: Tensor) -> Self:
+        """Some of the sentences, with all of the rows that `spread` gave them."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -120,6 +128,7 @@ class PlainStepping:
     where: Configurations
     states: Tensor  # (rows, 1, decoder): what the decoder makes of the last step
     state: State
+    each: int = 1  # rows of each sentence
 
     @classmethod
     def first(
@@ -152,9 +161,7 @@ class PlainStepping:
         inputs = self.head.inputs(self.boundaries, start, end, label[:, None])
         states, state = self.head.decode(inputs, self.state)
         where = self.where.point(boundary, filler=label == FILLER)
-        return PlainStepping(
-            self.head, self.rules, self.boundaries, self.sides, where, states, state
-        )
+        return replace(self, where=where, states=states, state=state)
 
     def rows(self, index: Tensor) -> PlainStepping:
         """Some of the rows, in this order."""
@@ -167,3 +174,12 @@ class PlainStepping:
             self.states[index],
             self.state.rows(index),
         )
+
+    def spread(self, index: Tensor, each: int) -> PlainStepping:
+        """Some of the rows in this order: as many for each sentence, one after the other."""
+        return replace(self.rows(index), each=each)
+
+    def sentences(self, index: Tensor) -> PlainStepping:
+        """Some of the sentences, with all of their rows."""
+        every = torch.arange(self.each, device=index.device)
+        return self.spread((index[:, None] * self.each + every).flatten(), self.each)
