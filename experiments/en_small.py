@@ -2,8 +2,9 @@
 
     make en-small
 
-Weights are rounded to 16 bits, and both precisions are scored on GUM dev. The card is put together
-from these scores, the run's own settings and the text in `en-small-card.md`.
+Weights are rounded to 16 bits, and both precisions are scored on GUM dev; then probabilities are
+calibrated there. The card is put together from these figures, the run's own settings and the text in
+`en-small-card.md`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from pathlib import Path
 
 from fencepost.config import NetworkSettings
 from fencepost.formats import Reading, ReadSettings
+from fencepost.parser.calibration import Calibration, calibrate
 from fencepost.parser.model import Model, load_model, save_model
 from fencepost.run.convert import merged
-from fencepost.run.evaluate import Report, evaluate, main_figure
+from fencepost.run.evaluate import PARAMETERS, Report, evaluate, main_figure
 from fencepost.run.metrics import best_epoch, read_epochs
 from fencepost.structure import Parse
 
@@ -54,6 +56,10 @@ def main() -> None:
     save_model(named, OUT, half=True)
     model = load_model(OUT)
     rounded = evaluate(model, gold)
+    calibrations = calibrate(model, gold, parameters=PARAMETERS)
+    for one in calibrations:
+        model.network.head(one.layer).temperature = one.temperature
+    save_model(model, OUT, half=True)
     lines = ["| | trees, F1 | entities, F1 | tags, accuracy |", "|---|--:|--:|--:|"]
     lines += [row("32 bits, as trained", whole), row("16 bits, as shipped", rounded)]
     by_genre: dict[str, list[Parse]] = defaultdict(list)
@@ -75,11 +81,18 @@ def main() -> None:
         commit=commit,
         scores="\n".join(lines),
         genres="\n".join(genres),
+        calibration="\n".join(_calibrated(one) for one in calibrations),
         tree_labels=", ".join(_plain_labels(model)),
         entity_labels=", ".join(sorted(model.numbers.labels["entities"].names)),
     )
     (OUT / "README.md").write_text(card, encoding="utf-8")
     print("\n".join([*lines, "", *genres]))
+
+
+def _calibrated(one: Calibration) -> str:
+    """A row of the table of calibration."""
+    errors = f"{100 * one.ece_before:.2f} | {100 * one.ece_after:.2f}"
+    return f"| {one.layer} | {one.temperature:.2f} | {one.spans:,} | {errors} |"
 
 
 def _named(model: Model) -> NetworkSettings:

@@ -1,0 +1,423 @@
+"""How sure a head should be: one temperature for each, fitted to gold sentences.
+
+The probability of a span is that of the step which made it, given the steps before. A network that
+has learned its data by heart is too sure of its steps. Dividing all scores by one number changes
+no greedy parse, and makes these probabilities say how often such spans are right.
+
+Sentences are read and parsed once. What each step was chosen from is kept, and with it any other
+temperature costs a few sums.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from math import exp, log, sqrt
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from fencepost.batching.batches import by_words
+from fencepost.batching.vocabulary import FILLER
+from fencepost.model.fast import FastStepping
+from fencepost.model.head import PointingHead
+from fencepost.model.stepping import MINUS, Rules
+from fencepost.parser.encoding import Encoded, encode
+from fencepost.parser.model import Model
+from fencepost.parser.predict import BATCH_WORDS, Done, unheard
+from fencepost.scoring import Comparison, Parameters, Side, side_of_tree
+from fencepost.structure import Parse, Span
+from fencepost.tasks.labels import split
+from fencepost.tasks.layers import POINTING, layer_spans
+
+BINS = 15
+COLDEST, HOTTEST = 0.05, 20.0  # between which temperatures are looked for
+
+_SUREST = 1e-12  # a span that is wrong had at least this probability of being so
+
+
+class Bin(NamedTuple):
+    """Spans of similar probability."""
+
+    spans: int
+    probability: float  # their mean
+    right: float  # the share of them that is right
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The temperature of a head, and how well its probabilities fit without and with it.
+
+    What stands behind "after" is measured crosswise: of the sentences with odd numbers at the
+    temperature that was fitted to the even ones, and the other way round. The temperature itself is
+    fitted to all of them.
+    """
+
+    layer: str
+    temperature: float
+    temperature_before: float
+    sentences: int
+    loss_before: float  # mean negative log-likelihood of "right" and "wrong"
+    loss_after: float
+    bins_before: tuple[Bin, ...]  # from the least probable spans to the most probable ones
+    bins_after: tuple[Bin, ...]
+
+    @property
+    def spans(self) -> int:
+        """How many labelled spans were predicted."""
+        return sum(one.spans for one in self.bins_before)
+
+    @property
+    def right(self) -> int:
+        """How many of them are right."""
+        return round(sum(one.spans * one.right for one in self.bins_before))
+
+    @property
+    def ece_before(self) -> float:
+        """The expected calibration error with the temperature that the model has."""
+        return calibration_error(self.bins_before)
+
+    @property
+    def ece_after(self) -> float:
+        """The expected calibration error with a temperature from other sentences."""
+        return calibration_error(self.bins_after)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; errors and shares are between 0 and 1."""
+        bins = {
+            name: [one._asdict() for one in getattr(self, name)]
+            for name in ("bins_before", "bins_after")
+        }
+        own = {name: value for name, value in asdict(self).items() if name not in ("layer", *bins)}
+        counted = {name: getattr(self, name) for name in ("spans", "right")}
+        errors = {name: getattr(self, name) for name in ("ece_before", "ece_after")}
+        return {"task": self.layer, **own, **counted, **errors, **bins}
+
+
+def bins_of(probabilities: Tensor, right: Tensor) -> tuple[Bin, ...]:
+    """Spans by probability, in 15 bins of the same number of spans.
+
+    Bins of the same width would say little of a sure model: nearly all spans fall into the last.
+
+    Args:
+        probabilities: (spans,)
+        right: whether each span is, (spans,)
+    """
+    order = probabilities.argsort(stable=True)
+    return tuple(
+        Bin(len(part), float(probabilities[part].mean()), float(right[part].double().mean()))
+        for part in order.tensor_split(BINS)
+        if len(part)
+    )
+
+
+def calibration_error(bins: Sequence[Bin]) -> float:
+    """How far probabilities are off: |mean probability - share right|, as a mean over spans.
+
+    >>> calibration_error([Bin(3, 0.5, 0.25), Bin(1, 1.0, 1.0)])
+    0.1875
+    """
+    off = sum(one.spans * abs(one.probability - one.right) for one in bins)
+    return off / max(sum(one.spans for one in bins), 1)
+
+
+def least(function: Callable[[float], float], *, low: float, high: float) -> float:
+    """Where a function that falls and then rises is least, by golden sections, to a thousandth.
+
+    >>> round(least(lambda x: (x - 2) ** 2, low=0, high=5), 2)
+    2.0
+    """
+    share = (sqrt(5) - 1) / 2
+    left, right = high - share * (high - low), low + share * (high - low)
+    at_left, at_right = function(left), function(right)
+    while high - low > 1e-3:
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - share * (high - low)
+            at_left = function(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + share * (high - low)
+            at_right = function(right)
+    return (low + high) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The labelled spans of a batch, and all that their steps were chosen from.
+
+    Scores are told by how far they are below that of the choice, in logarithms; that itself, and
+    whatever could not be chosen, is -inf. So even the last trace of doubt keeps its digits.
+    """
+
+    points: Tensor  # (steps, n + 1)
+    labels: Tensor  # (steps, labels)
+    step: Tensor  # which step made each span, (spans,)
+
+    def log_probs(self, ratio: float) -> Tensor:
+        """Those of the spans, at so many times the temperature: (spans,), of 64 bits."""
+        doubts = [(others / ratio).exp().sum(-1) for others in (self.points, self.labels)]
+        return -torch.stack(doubts).double().log1p().sum(0)[self.step]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """The labelled spans that a head finds in gold sentences, and whether they are right."""
+
+    temperature: float  # at which they were found
+    choices: tuple[Choices, ...]  # batch by batch
+    right: Tensor  # (spans,)
+    sentence: Tensor  # which sentence each span is of, (spans,)
+
+    def log_probs(self, temperature: float) -> Tensor:
+        """Those of the spans at any temperature: (spans,)."""
+        ratio = temperature / self.temperature
+        return torch.cat([some.log_probs(ratio) for some in self.choices])
+
+
+def log_loss(log_probs: Tensor, right: Tensor) -> float:
+    """The mean negative log-likelihood that spans are right, or wrong, as they are.
+
+    Args:
+        log_probs: (spans,)
+        right: (spans,)
+    """
+    wrong = (-torch.expm1(log_probs)).clamp(min=_SUREST).log()
+    return -float(torch.where(right, log_probs, wrong).mean())
+
+
+def fit(outcomes: Outcomes, among: Tensor) -> float:
+    """The temperature at which some of the spans are most likely right and wrong as they are.
+
+    If all of them are right, or all wrong, they say nothing of it, and it stays what it was.
+
+    Args:
+        outcomes: of one head.
+        among: which spans, (spans,)
+    """
+    right = outcomes.right[among]
+    if bool(right.all()) or not bool(right.any()):
+        return outcomes.temperature
+
+    def loss(log_temperature: float) -> float:
+        return log_loss(outcomes.log_probs(exp(log_temperature))[among], right)
+
+    return exp(least(loss, low=log(COLDEST), high=log(HOTTEST)))
+
+
+def calibration_of(layer: str, outcomes: Outcomes, *, sentences: int) -> Calibration:
+    """The calibration that some outcomes lead to.
+
+    Args:
+        layer: whose they are.
+        outcomes: of its head.
+        sentences: in how many these spans were looked for.
+    """
+    right, odd = outcomes.right, outcomes.sentence % 2 == 1
+    before = outcomes.log_probs(outcomes.temperature)
+    after = torch.where(
+        odd,
+        outcomes.log_probs(fit(outcomes, ~odd)),
+        outcomes.log_probs(fit(outcomes, odd)),
+    )
+    return Calibration(
+        layer,
+        round(fit(outcomes, torch.ones_like(odd)), 4),
+        outcomes.temperature,
+        sentences,
+        log_loss(before, right) if len(right) else 0.0,
+        log_loss(after, right) if len(right) else 0.0,
+        bins_of(before.exp(), right),
+        bins_of(after.exp(), right),
+    )
+
+
+def calibrate(
+    model: Model, gold: Sequence[Parse], *, parameters: Parameters, done: Done = unheard
+) -> tuple[Calibration, ...]:
+    """A calibration of each pointing head whose layer some gold sentence has.
+
+    The model stays as it is.
+
+    Args:
+        model: which parses, greedily.
+        gold: the annotation.
+        parameters: which brackets of trees count, and which labels are the same.
+        done: is told how many words were parsed, batch by batch.
+    """
+    numbered = [(number, parse) for number, parse in enumerate(gold) if parse.words]
+    found: dict[str, list[Outcomes]] = {
+        layer: []
+        for layer in POINTING
+        if layer in model.network.heads and any(_has(parse, layer) for _, parse in numbered)
+    }
+    if not found:
+        return ()
+    comparison = Comparison(parameters)
+    was_training = model.network.training
+    model.network.eval()
+    try:
+        for batch in by_words([len(parse.words) for _, parse in numbered], most=BATCH_WORDS):
+            some = [numbered[row] for row in batch]
+            encoded = encode(model, [parse.sentence for _, parse in some], tasks=())
+            for layer, parts in found.items():
+                if any(_has(parse, layer) for _, parse in some):
+                    parts.append(
+                        outcomes_of(model, encoded, layer=layer, gold=some, comparison=comparison)
+                    )
+            done(sum(len(parse.words) for _, parse in some))
+    finally:
+        model.network.train(was_training)
+    return tuple(
+        calibration_of(
+            layer, joined(parts), sentences=sum(_has(parse, layer) for _, parse in numbered)
+        )
+        for layer, parts in found.items()
+    )
+
+
+def joined(parts: Sequence[Outcomes]) -> Outcomes:
+    """The outcomes of several batches of a head."""
+    return Outcomes(
+        parts[0].temperature,
+        tuple(some for part in parts for some in part.choices),
+        torch.cat([part.right for part in parts]),
+        torch.cat([part.sentence for part in parts]),
+    )
+
+
+def _has(parse: Parse, layer: str) -> bool:
+    return layer_spans(parse, layer) is not None
+
+
+@torch.no_grad()
+def outcomes_of(
+    model: Model,
+    encoded: Encoded,
+    *,
+    layer: str,
+    gold: Sequence[tuple[int, Parse]],
+    comparison: Comparison,
+) -> Outcomes:
+    """What greedy search finds in a batch, and whether it is right.
+
+    Args:
+        model: which parses.
+        encoded: the sentences.
+        layer: which layer of them; at least one has it, and those that do not are left out.
+        gold: the annotation of each sentence, with its number.
+        comparison: of trees.
+    """
+    head, labels = model.network.head(layer), model.numbers.labels[layer]
+    own = [row for row, (_, parse) in enumerate(gold) if _has(parse, layer)]
+    rows = encoded.lengths.new_tensor(own)
+    points: list[Tensor] = []
+    choices: list[Tensor] = []
+    spans: dict[int, list[tuple[int, Span]]] = {row: [] for row in own}  # and their steps
+    steps = 0
+    for taken in _walk(head, encoded.boundaries[rows], encoded.lengths[rows]):
+        kept = taken.label != FILLER
+        points.append(taken.points[kept])
+        choices.append(taken.labels[kept])
+        columns = (rows[taken.row], taken.start, taken.end, taken.label)
+        for row, start, end, number in torch.stack(columns, 1)[kept].tolist():
+            # Each label of a chain is a span of its own, with the probability of the step.
+            chain = split(labels.label(number) or "")
+            spans[row] += ((steps, Span(start, end, label)) for label in chain)
+            steps += 1
+    counted: list[tuple[int, bool, int]] = []
+    for row, some in spans.items():
+        number, parse = gold[row]
+        marks = right_spans(parse, [span for _, span in some], layer=layer, comparison=comparison)
+        counted += (
+            (step, mark, number)
+            for (step, _), mark in zip(some, marks, strict=True)
+            if mark is not None
+        )
+    made = torch.tensor(counted, dtype=torch.long).view(-1, 3)
+    return Outcomes(
+        head.temperature,
+        (Choices(torch.cat(points).cpu(), torch.cat(choices).cpu(), made[:, 0]),),
+        made[:, 1].bool(),
+        made[:, 2],
+    )
+
+
+def right_spans(
+    gold: Parse, spans: Sequence[Span], *, layer: str, comparison: Comparison
+) -> list[bool | None]:
+    """Which predicted spans are right, each matching one gold span; None: it does not count.
+
+    Args:
+        gold: the annotation.
+        spans: those of a predicted layer, with single labels.
+        layer: which one.
+        comparison: tells which brackets of trees count.
+    """
+    if layer == "tree":
+        assert gold.tree is not None
+        ours = side_of_tree(gold.tree)
+        # What one bracket more adds to the counts says what it is itself.
+        counts = [
+            comparison.compare(ours, Side(ours.words, ours.tags, spans[:number]))
+            for number in range(len(spans) + 1)
+        ]
+        return [
+            after.matched > before.matched if after.predicted > before.predicted else None
+            for before, after in pairwise(counts)
+        ]
+    left = Counter((gold.entities or ()) + gold.dropped)
+    marks: list[bool | None] = []
+    for span in spans:
+        marks.append(left[span] > 0)
+        left[span] -= 1
+    return marks
+
+
+class _Taken(NamedTuple):
+    """A step of some rows, as `Choices` tell it."""
+
+    row: Tensor  # (rows,)
+    start: Tensor  # of the span, (rows,)
+    end: Tensor
+    label: Tensor
+    points: Tensor  # (rows, n + 1)
+    labels: Tensor  # (rows, labels)
+
+
+def _walk(head: PointingHead, boundaries: Tensor, lengths: Tensor) -> Iterator[_Taken]:
+    """The steps of greedy search, with all that they are chosen from.
+
+    Args:
+        head: which parses.
+        boundaries: (rows, n + 1, width)
+        lengths: in words, (rows,)
+    """
+    stepping = FastStepping.first(head, boundaries, lengths, Rules(True, head.open_root))
+    row = torch.arange(len(lengths), device=lengths.device)
+    while len(row):
+        points = stepping.pointing()
+        boundary = points.argmax(-1)
+        labels = stepping.labelling(boundary[:, None])[:, 0]
+        label = labels.argmax(-1)
+        cursor = stepping.where.cursor
+        yield _Taken(
+            row,
+            torch.minimum(cursor, boundary),
+            torch.maximum(cursor, boundary),
+            label,
+            _below(points, boundary),
+            _below(labels, label),
+        )
+        stepping = stepping.point(boundary, label)
+        going = (~stepping.where.is_final).nonzero()[:, 0]
+        row, stepping = row[going], stepping.rows(going)
+
+
+def _below(log_probs: Tensor, chosen: Tensor) -> Tensor:
+    """How far all others are below what was chosen, which itself is -inf: as `log_probs`."""
+    best = chosen[:, None]
+    return (log_probs - log_probs.gather(1, best)).scatter(1, best, MINUS)
