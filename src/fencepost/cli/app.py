@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fencepost.cli import files, look, parse, score, train
+from fencepost.cli import audit, calibrate, files, look, parse, score, train
 
 HELP = """Constituency trees and nested entities: find, train, score, convert and check them.
 
@@ -63,5 +63,7 @@ for command in (
     look.inspect,
     train.train,
     train.evaluate,
+    calibrate.calibrate,
+    audit.audit,
 ):
     app.command(help=_with_examples(command.__doc__), no_args_is_help=True)(command)
