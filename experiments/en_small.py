@@ -3,8 +3,8 @@
     make en-small
 
 Weights are rounded to 16 bits, and both precisions are scored on GUM dev; then probabilities are
-calibrated there. The card is put together from these figures, the run's own settings and the text in
-`en-small-card.md`.
+calibrated there. The card is put together from these figures, the run's own settings and the text
+in `en-small-card.md`.
 """
 
 from __future__ import annotations
