@@ -1,8 +1,10 @@
 """Pages that could fall behind the code are checked against it.
 
-`python -m tests.test_docs` writes the page of the command line anew.
+`python -m tests.test_docs` writes the page of the command line anew, and what examples print.
 """
 
+import contextlib
+import io
 import os
 import re
 import shlex
@@ -26,7 +28,10 @@ COMMANDS = (
     "inspect",
     "train",
     "evaluate",
+    "calibrate",
+    "audit",
 )
+SHOWING = ("docs/guides/probabilities.md", "docs/guides/constraints.md")  # what they print, too
 
 
 def help_of(*command: str) -> str:
@@ -58,6 +63,37 @@ def test_the_page_of_the_command_line_is_what_help_prints() -> None:
 
 def python_blocks(path: Path) -> list[str]:
     return re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
+
+
+def run_block(block: str, names: dict[str, object]) -> str:
+    """A block of Python with what it prints below it, as comments."""
+    code = re.sub(r"(^#[^\n]*\n)*\Z", "", block, flags=re.MULTILINE)
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(code, names)
+    return code + "".join(f"# {line}".rstrip() + "\n" for line in out.getvalue().splitlines())
+
+
+def with_output(page: str) -> str:
+    """A page whose blocks of Python have below them what they print."""
+    names: dict[str, object] = {}
+
+    def rerun(match: re.Match[str]) -> str:
+        return f"```python\n{run_block(match[1], names)}```"
+
+    text = (ROOT / page).read_text()
+    return re.sub(r"```python\n(.*?)```", rerun, text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("page", SHOWING)
+def test_the_python_of_a_page_prints_what_stands_below_it(page: str) -> None:
+    assert (ROOT / page).read_text() == with_output(page), "run python -m tests.test_docs"
+
+
+def test_the_readings_that_are_shown_are_those_that_are_found() -> None:
+    block = python_blocks(ROOT / "README.md")[1]
+    names: dict[str, object] = {"fencepost": fencepost, "parser": fencepost.load()}
+    assert run_block(block, names) == block
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md", "docs/guides/parse.md"])
@@ -96,3 +132,5 @@ def test_the_commands_that_are_shown_print_what_stands_below_them() -> None:
 
 if __name__ == "__main__":
     PAGE.write_text(command_line_page())
+    for page in SHOWING:
+        (ROOT / page).write_text(with_output(page))
