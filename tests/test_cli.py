@@ -404,7 +404,10 @@ class TestParse:
         assert (status, err) == (0, "")
         rows = [json.loads(line) for line in out.splitlines()]
         assert [row["text"] for row in rows] == ["The cat sat.", "It slept.", "A b."]
-        assert set(rows[0]) == {"words", "tags", "tree", "entities", "text", "offsets"}
+        told = {"log_probs", "probabilities"}
+        assert set(rows[0]) == {"words", "tags", "tree", "entities", "text", "offsets", *told}
+        assert len(rows[0]["probabilities"]["entities"]) == len(rows[0]["entities"])
+        assert set(rows[0]["log_probs"]) == {"tree", "entities"}
         (tmp_path / "x.jsonl").write_text(out)
         assert len(list(read(tmp_path / "x.jsonl"))) == 3
 
@@ -425,7 +428,8 @@ class TestParse:
     def test_prints_only_what_is_asked_for(self, parse: Run) -> None:
         for task in ("entities", "tags"):
             _, out, _ = parse("The cat sat.", "--task", task)
-            assert set(json.loads(out)) == {"words", task, "text", "offsets"}
+            told = {"log_probs", "probabilities"} if task == "entities" else set()
+            assert set(json.loads(out)) == {"words", task, "text", "offsets", *told}
         assert parse("The cat sat.", "--task", "nonsense")[0] == 2
 
     def test_lays_out_trees_and_entities_on_a_terminal(
@@ -561,6 +565,86 @@ class TestParse:
         # Where the trees are printed it would only be in the way.
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
         assert parse(path)[2] == ""
+
+    def test_several_readings_are_ranked(self, parse: Run) -> None:
+        status, out, _ = parse("The cat sat. It slept.", "--n-best", "3")
+        assert status == 0
+        rows = [json.loads(line) for line in out.splitlines()]
+        assert [row["rank"] for row in rows] == [1, 2, 3] * 2
+        assert [len(row["words"]) for row in rows] == [4] * 3 + [3] * 3
+        totals = [sum(row["log_probs"].values()) for row in rows[:3]]
+        assert totals == sorted(totals, reverse=True)
+
+    def test_several_readings_are_told_by_their_differences(self, parse: Run) -> None:
+        status, out, _ = parse("The cat sat.", "--n-best", "3", "--to", "pretty")
+        assert status == 0
+        assert out.startswith("reading 1 of 3\n")
+        assert "\nreading 2, probability " in out
+        assert "only in reading 3: " in out or "only in reading 1: " in out
+
+    def test_a_reading_that_is_refused_is_told(self, parse: Run) -> None:
+        status, out, err = parse("A b c d. E f.", "--n-best", "2", "--max-words", "4")
+        assert status == 2
+        assert len(out.splitlines()) == 2
+        assert err == "fencepost: text:1: a sentence of 5 words is longer than 4\n"
+
+    def test_promises_are_kept(self, parse: Run, tmp_path: Path) -> None:
+        names = tmp_path / "names.tsv"
+        names.write_text("cat sat\tS\n")
+        arguments = ("--must=0:2:VP", "--forbid=2:4", "--root=NP", "--consistent", "--beam=2")
+        status, out, err = parse("The cat sat still .", "--words", *arguments, "--text")
+        assert (status, err) == (0, "")
+        row = json.loads(out)
+        spans = Tree.from_brackets(row["tree"]).spans
+        assert Span(0, 2, "VP") in spans
+        assert (2, 4) not in {span[:2] for span in spans}
+        assert spans[0].label == "NP"
+        status, out, _ = parse("The cat sat.", "--gazetteer", names, "--label=S")
+        row = json.loads(out)
+        assert [1, 3, "S"] in row["entities"]
+        assert {span.label for span in Tree.from_brackets(row["tree"]).spans} == {"S"}
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("--must=0:3", "--must=2:4:VP"), "must (0, 3) and must (2, 4) VP cross"),
+            (("--must=x:3",), "'x:3' is no span; START:END or START:END:LABEL is"),
+            (("--forbid=1",), "'1' is no span"),
+            (("--root=Q",), "the model has no label 'Q' for tree or entities"),
+            (("--gazetteer=nowhere.tsv",), "nowhere.tsv: cannot be read"),
+            (("--precision=int8",), "int8 is for the large linear layers of a transformer"),
+        ],
+    )
+    def test_what_cannot_be_is_refused(
+        self, parse: Run, arguments: tuple[str, ...], message: str
+    ) -> None:
+        status, out, err = parse("The cat sat.", *arguments)
+        assert (status, out) == (2, "")
+        assert message in err
+
+    def test_promises_with_places_are_for_one_sentence(self, parse: Run) -> None:
+        status, out, err = parse("The cat sat. It slept.", "--must=0:2")
+        assert (status, out) == (2, "")
+        assert "of one sentence, and there are several" in err
+
+    def test_improbable_entities_are_left_out(self, parse: Run) -> None:
+        _, out, _ = parse("The cat sat on it.")
+        _, fewer, _ = parse("The cat sat on it.", "--min-probability=1")
+        assert len(json.loads(fewer)["entities"]) < len(json.loads(out)["entities"])
+
+    def test_steps_are_explained(self, parse: Run) -> None:
+        status, out, _ = parse("The cat sat.", "--explain")
+        assert status == 0
+        first, second = out.split("\n\n")
+        assert first.splitlines()[0].startswith("# tree, ")
+        assert first.splitlines()[1] == "0 The 1 cat 2 sat 3 . 4"
+        assert second.startswith("# entities, ")
+        assert first.splitlines()[2].split() == (
+            ["step", "cursor", "points", "to", "of", "completes", "label", "or", "probability"]
+        )
+        steps = [line.split() for line in first.splitlines()[3:]]
+        assert [int(step[0]) for step in steps] == list(range(1, len(steps) + 1))
+        assert "(0, 4)" in first.splitlines()[-1]
 
     @pytest.mark.slow
     def test_runs_as_a_program(self, lively: Path) -> None:
