@@ -35,10 +35,11 @@ format: .venv/.dev  ## lay the code out
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: .venv/.dev  ## how fast, as ratios within this run; needs the benchmark corpora for training
+bench: .venv/.dev  ## how fast, as ratios within this run; needs the benchmark corpora; writes docs/performance.md
 	$(BIN)/python bench/core.py
 	$(BIN)/python bench/splitting.py
 	$(BIN)/python bench/training.py
+	$(BIN)/python bench/decoding.py --write
 
 en-small: .venv/.dev  ## train the English model that ships; ENCODER is a folder if there is no hub
 	$(BIN)/fencepost train configs/en-small-1.toml --out runs/en-small-1 $(if $(ENCODER),--set network.encoder.model=$(ENCODER))

@@ -214,17 +214,15 @@ class Int8Linear(nn.Module):
     def forward(self, vectors: Tensor) -> Tensor:
         """(..., in_features) to (..., out_features)."""
         rows = vectors.reshape(-1, self.in_features)
-        products = rows.new_empty(len(rows), self.out_features)
-        for few, into in zip(rows.split(MOST_ROWS), products.split(MOST_ROWS), strict=True):
-            self._multiply(few, into)
-        return products.view(*vectors.shape[:-1], self.out_features)
+        products = [self._multiply(few) for few in rows.split(MOST_ROWS)]
+        together = products[0] if len(products) == 1 else torch.cat(products)
+        return together.view(*vectors.shape[:-1], self.out_features)
 
-    def _multiply(self, rows: Tensor, into: Tensor) -> None:
-        largest = torch.maximum(rows.amax(1, keepdim=True), rows.amin(1, keepdim=True).neg_())
-        largest.clamp_(min=_LEAST)
+    def _multiply(self, rows: Tensor) -> Tensor:
+        largest = rows.abs().amax(1, keepdim=True).clamp_(min=_LEAST)
         # To signed bytes, and then past their middle: torch is several times slower the other way.
         signed = (rows * (_INPUT / largest)).round_().to(torch.int8)
-        products = torch.ops.onednn.qlinear_pointwise(
+        products: Tensor = torch.ops.onednn.qlinear_pointwise(
             signed.view(torch.uint8).bitwise_xor_(_MIDDLE),
             1.0,  # the scale of inputs: rows have their own, below
             _MIDDLE,
@@ -239,4 +237,4 @@ class Int8Linear(nn.Module):
             [],
             "",
         )
-        torch.addcmul(self.bias, products, largest, out=into)
+        return torch.addcmul(self.bias, products, largest, out=products)
