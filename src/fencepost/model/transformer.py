@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 
-MOST_PIECES = 32_768  # read at a time, so that a very long sentence fits in memory
+# Read at a time: few enough to stay in a processor's cache, and on other devices for a very long
+# sentence to fit in memory.
+MOST_PIECES, MOST_PIECES_ELSEWHERE = 1024, 32_768
 
 
 class LayerMix(nn.Module):
@@ -94,35 +96,46 @@ class TransformerEncoder(Encoder):
 
     def forward(self, inputs: PieceInputs) -> Tensor:
         """The vectors of words, sentinels included: (batch, n + 2, width). Padding is zero."""
-        few = max(1, MOST_PIECES // inputs.pieces.shape[1])
-        windows = range(0, len(inputs.pieces), few)
-        vectors = torch.cat([self._read(inputs, slice(at, at + few)) for at in windows])
+        # Sentences of as many words may have twice as many pieces: those that are read together are
+        # alike in pieces, so that there is little padding among them.
+        counts = inputs.mask.sum(1)
+        most = MOST_PIECES if counts.device.type == "cpu" else MOST_PIECES_ELSEWHERE
+        few = max(1, most // inputs.pieces.shape[1])
+        vectors: Tensor | None = None
+        for windows in counts.argsort(stable=True).split(few):
+            longest = int(counts[windows[-1]])
+            read = self._read(inputs, windows, longest)
+            if vectors is None:
+                vectors = read.new_zeros(*inputs.pieces.shape, self.width)
+            vectors[windows, :longest] = read
+        assert vectors is not None
         picked = vectors.flatten(0, 1)[inputs.picked] * inputs.shares[:, None]
         rows, longest = len(inputs.lengths), int(inputs.lengths.max()) + 2
         words = picked.new_zeros(rows * longest, self.width).index_add(0, inputs.words, picked)
         return words.view(rows, longest, self.width)
 
-    def _pieces(self, inputs: PieceInputs, windows: slice) -> dict[str, Tensor]:
+    def _pieces(self, inputs: PieceInputs, windows: Tensor, longest: int) -> dict[str, Tensor]:
         """Pieces, or their vectors if something is done to these."""
         blanking = self.training and self.piece_dropout > 0
+        pieces = inputs.pieces[windows, :longest]
         if self.cases is None and not blanking:
-            return {"input_ids": inputs.pieces[windows]}
-        vectors = self.transformer.get_input_embeddings()(inputs.pieces[windows])
+            return {"input_ids": pieces}
+        vectors = self.transformer.get_input_embeddings()(pieces)
         if blanking:
             vectors = vectors * torch.empty_like(vectors[..., :1]).bernoulli_(
                 1 - self.piece_dropout
             )
         if self.cases is not None:
-            vectors = vectors + self.cases(inputs.cases[windows])
+            vectors = vectors + self.cases(inputs.cases[windows, :longest])
         return {"inputs_embeds": vectors}
 
-    def _read(self, inputs: PieceInputs, windows: slice) -> Tensor:
-        """The vectors of the pieces of some windows: (windows, pieces, width)."""
+    def _read(self, inputs: PieceInputs, windows: Tensor, longest: int) -> Tensor:
+        """The vectors of the first pieces of some windows: (windows, longest, width)."""
         learns = not self.frozen or self.cases is not None
         with torch.set_grad_enabled(torch.is_grad_enabled() and learns):
             read = self.transformer(
-                **self._pieces(inputs, windows),
-                attention_mask=inputs.mask[windows],
+                **self._pieces(inputs, windows, longest),
+                attention_mask=inputs.mask[windows, :longest],
                 output_hidden_states=self.mix is not None,
             )
         if self.mix is None:
