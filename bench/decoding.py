@@ -51,8 +51,8 @@ from fencepost.model.fast import FastStepping
 from fencepost.model.found import Found
 from fencepost.model.head import PointingHead
 from fencepost.model.precision import Precision
-from fencepost.model.search import First, greedy
-from fencepost.model.stepping import PlainStepping
+from fencepost.model.search import greedy
+from fencepost.model.stepping import First, PlainStepping
 from fencepost.parser.model import Model
 from fencepost.parser.predict import BATCH_WORDS, predict
 from fencepost.tasks.layers import POINTING

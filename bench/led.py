@@ -21,8 +21,7 @@ from fencepost.model.configurations import Configurations
 from fencepost.model.fast import FastStepping
 from fencepost.model.found import Steps
 from fencepost.model.head import PointingHead
-from fencepost.model.search import First
-from fencepost.model.stepping import Rules, Stepping
+from fencepost.model.stepping import First, Rules, Stepping
 from fencepost.parser.model import Model, new_model
 from fencepost.tasks.layers import POINTING, layer_spans
 from fencepost.transition import pointings

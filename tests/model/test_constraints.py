@@ -13,9 +13,10 @@ from fencepost.errors import ConstraintError
 from fencepost.model.configurations import Configurations
 from fencepost.model.constraints import RowLimits, limits_of
 from fencepost.model.fast import FastStepping
+from fencepost.model.following import score
 from fencepost.model.found import Found, Steps, canonical_steps
 from fencepost.model.head import PointingHead
-from fencepost.model.search import beam, greedy, score
+from fencepost.model.search import beam, greedy
 from fencepost.model.stepping import PlainStepping
 from fencepost.transition import (
     CanonicalConfiguration,

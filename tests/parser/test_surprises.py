@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from fencepost.model.fast import FastStepping
+from fencepost.model.following import walk
 from fencepost.model.found import Steps
 from fencepost.model.head import PointingHead
 from fencepost.model.stepping import PlainStepping
@@ -18,7 +19,7 @@ from fencepost.parser.encoding import encode
 from fencepost.parser.model import Model
 from fencepost.parser.predict import predict
 from fencepost.parser.scores import scored
-from fencepost.parser.surprises import GoldStep, Preferred, gold_steps, walk
+from fencepost.parser.surprises import GoldStep, Preferred, gold_steps
 from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.structure.span import by_place
 from fencepost.tasks.layers import layer_spans

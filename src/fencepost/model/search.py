@@ -1,4 +1,4 @@
-"""From boundary vectors to parses: greedy, by chance, with a beam, or along given steps.
+"""From boundary vectors to parses: greedy, by chance, or with a beam.
 
 Pointing is normalised over candidates and labelling over allowed labels. With canonical rules each
 parse has one derivation, so the sum of the steps' log-probabilities is that of the parse.
@@ -19,24 +19,15 @@ from torch import Tensor
 from fencepost.batching.vocabulary import FILLER
 from fencepost.model.constraints import RowLimits
 from fencepost.model.fast import FastStepping
+from fencepost.model.following import score
 from fencepost.model.found import Found, Steps, canonical_steps
 from fencepost.model.head import PointingHead
 from fencepost.model.single import best_steps
-from fencepost.model.stepping import MINUS, Rules, Stepping
+from fencepost.model.stepping import MINUS, First, Rules, Stepping
 
 _SHARE = 3 / 4  # of the rows are still under way when the others are left behind
 _SINGLES = 3  # as many rows are quicker one after the other
 _FEW = 2  # times as many boundaries as beams are looked at first
-
-
-class First(Protocol):
-    """Makes the beginning of a search: `FastStepping.first`, or that of the plain twin."""
-
-    def __call__(
-        self, head: PointingHead, boundaries: Tensor, lengths: Tensor, rules: Rules, /
-    ) -> Stepping:
-        """Make it."""
-        ...
 
 
 class Choice(Protocol):
@@ -338,51 +329,6 @@ def _extend(stepping: Stepping, kept: Found, number: int) -> tuple[Stepping, Fou
     costs[:, :, number] = cost
     longer = Found(boundaries, numbers, counts + going.view(rows, beams), scores, costs)
     return stepping.spread(parent, beams).point(boundary, label), longer
-
-
-@torch.no_grad()
-def score(
-    head: PointingHead,
-    boundaries: Tensor,
-    lengths: Tensor,
-    steps: Steps,
-    *,
-    row: Tensor | None = None,
-    first: First = FastStepping.first,
-) -> Tensor:
-    """The log-probabilities of given steps under the canonical rules.
-
-    Summed up, those of a parse's oracle are the log-probability of the parse.
-
-    Args:
-        head: which parses.
-        boundaries: (rows, n + 1, width)
-        lengths: in words, (rows,), at least 1
-        steps: of `parses` parses
-        row: the row that each parse belongs to, (parses,); None: there is one for each row
-        first: which stepping
-
-    Returns:
-        (parses, steps), 0 behind the last step, and -inf from a step on that is not allowed
-    """
-    width, labels = boundaries.shape[1], len(head.label_vectors)
-    stepping = first(head, boundaries, lengths, Rules(True, head.open_root))
-    if row is not None:
-        stepping = stepping.rows(row)
-    each = boundaries.new_zeros(steps.boundaries.shape)
-    possible = torch.ones_like(steps.counts, dtype=torch.bool)
-    for number in range(each.shape[1]):
-        boundary, label = steps.boundaries[:, number], steps.labels[:, number]
-        given = number < steps.counts
-        known = (boundary >= 0) & (boundary < width) & (label >= 0) & (label < labels)
-        # All other rows point to 0: so a finished one stays as it is, and a lost one matters not.
-        boundary, label = boundary * (given & known), label * (given & known)
-        cost = stepping.pointing().gather(1, boundary[:, None])[:, 0]
-        cost = cost + stepping.labelling(boundary[:, None])[:, 0].gather(1, label[:, None])[:, 0]
-        possible = possible & (known & ~stepping.where.is_final & (cost > MINUS) | ~given)
-        each[:, number] = cost.masked_fill(~possible, MINUS).masked_fill(~given, 0.0)
-        stepping = stepping.point(boundary, label)
-    return each
 
 
 def _canonical(

@@ -117,6 +117,16 @@ class Rules:
         return ~where.whole(boundary) | self.open_root  # a tree needs a root all the same
 
 
+class First(Protocol):
+    """Makes the beginning of a search: `FastStepping.first`, or that of the plain twin."""
+
+    def __call__(
+        self, head: PointingHead, boundaries: Tensor, lengths: Tensor, rules: Rules, /
+    ) -> Stepping:
+        """Make it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class PlainStepping:
     """Steps as the head's own functions make them: the reference of the fast twin."""

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from math import exp
 from typing import NamedTuple
 
+from fencepost.batching.vocabulary import Labels
 from fencepost.errors import DataError
+from fencepost.model.following import score
 from fencepost.model.found import Steps
-from fencepost.model.search import score
 from fencepost.parser.encoding import Encoded
 from fencepost.parser.model import Model
 from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.tasks.layers import layer_spans
 from fencepost.transition import fill_gaps, pointings
-
-_UNKNOWN = -1  # the number of a label that the head does not have
 
 Analysis = Parse | Tree | str | Iterable[tuple[int, int, str]]
 
@@ -93,13 +92,8 @@ def scored(
         if not filled:
             continue
         labels = model.numbers.labels[layer]
-        steps = Steps.of(
-            [
-                [(boundary, _number(labels.number(label))) for boundary, label in pointings(some)]
-                for some in spans.values()
-                if some is not None
-            ]
-        ).to(encoded.lengths.device)
+        steps = Steps.of([numbered(labels, some) for some in spans.values() if some is not None])
+        steps = steps.to(encoded.lengths.device)
         rows = encoded.lengths.new_tensor(list(filled))
         each = score(
             model.network.head(layer), encoded.boundaries, encoded.lengths, steps, row=rows
@@ -111,5 +105,7 @@ def scored(
     ]
 
 
-def _number(known: int | None) -> int:
-    return _UNKNOWN if known is None else known
+def numbered(labels: Labels, spans: tuple[Span, ...]) -> list[tuple[int, int]]:
+    """The steps to some spans: boundaries, and numbers of labels or -1 for those not known."""
+    numbers = ((step.boundary, labels.number(step.label)) for step in pointings(spans))
+    return [(boundary, -1 if number is None else number) for boundary, number in numbers]

@@ -6,21 +6,14 @@ from collections.abc import Sequence
 from math import exp, inf
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
-from fencepost.model.fast import FastStepping
+from fencepost.model.following import walk
 from fencepost.model.found import Steps
-from fencepost.model.head import PointingHead
-from fencepost.model.search import First
-from fencepost.model.stepping import MINUS, Rules
 from fencepost.parser.encoding import Encoded
 from fencepost.parser.model import Model
+from fencepost.parser.scores import numbered
 from fencepost.structure import Parse, Span
 from fencepost.tasks.layers import layer_spans
-from fencepost.transition import fill_gaps, pointings
-
-_UNKNOWN = -1  # the number of a label that the head does not have
+from fencepost.transition import fill_gaps
 
 
 class Preferred(NamedTuple):
@@ -79,10 +72,7 @@ def gold_steps(
     if not given:
         return found
     labels = model.numbers.labels[layer]
-    numbers = [
-        [(boundary, _number(labels.number(label))) for boundary, label in pointings(some)]
-        for some in given.values()
-    ]
+    numbers = [numbered(labels, some) for some in given.values()]
     walked = walk(
         model.network.head(layer),
         encoded.boundaries,
@@ -102,60 +92,3 @@ def gold_steps(
             cursor = span.end
         found[row] = tuple(steps)
     return found
-
-
-def _number(known: int | None) -> int:
-    return _UNKNOWN if known is None else known
-
-
-class Walked(NamedTuple):
-    """What was met along given steps, all (parses, steps); it means nothing behind the last."""
-
-    log_probs: Tensor  # of the given steps, each given those before it; -inf: unknown labels
-    boundaries: Tensor  # where greedy search would point to at each
-    labels: Tensor  # the label that it would choose there
-    best: Tensor  # the log-probability of that step
-
-
-@torch.no_grad()
-def walk(
-    head: PointingHead,
-    boundaries: Tensor,
-    lengths: Tensor,
-    steps: Steps,
-    *,
-    row: Tensor,
-    first: First = FastStepping.first,
-) -> Walked:
-    """Go along given steps under the canonical rules, and look at the best step at each.
-
-    Args:
-        head: which parses.
-        boundaries: (rows, n + 1, width)
-        lengths: in words, (rows,), at least 1
-        steps: of `parses` parses; a label that the head does not know is -1
-        row: the row that each parse belongs to, (parses,)
-        first: which stepping
-    """
-    stepping = first(head, boundaries, lengths, Rules(True, head.open_root)).rows(row)
-    columns: list[tuple[Tensor, ...]] = []
-    for number in range(steps.boundaries.shape[1]):
-        boundary, label = steps.boundaries[:, number], steps.labels[:, number]
-        points = stepping.pointing()
-        point, chosen = points.max(-1)
-        given, best = stepping.labelling(torch.stack((boundary, chosen), 1)).unbind(1)
-        known = label >= 0
-        label = torch.where(known, label, given[:, 1:].argmax(-1) + 1)  # a span, and no filler
-        cost = points.gather(1, boundary[:, None]) + given.gather(1, label[:, None])
-        best_label = best.max(-1)
-        columns.append(
-            (
-                cost[:, 0].masked_fill(~known, MINUS),
-                chosen,
-                best_label.indices,
-                point + best_label.values,
-            )
-        )
-        # A finished row points to 0 without a label, which changes nothing.
-        stepping = stepping.point(boundary, label)
-    return Walked(*(torch.stack(column, 1) for column in zip(*columns, strict=True)))
