@@ -59,7 +59,7 @@ Beams = Annotated[
 ]
 Precision = Annotated[
     Literal["fp32", "bf16", "int8"],
-    typer.Option(help="Numbers of the encoder: int8 is quicker and a little less exact."),
+    typer.Option(help="Numbers of the encoder; int8 is quicker in batches, a little less exact."),
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads of the processor.")]
 Task = Annotated[

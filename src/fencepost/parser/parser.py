@@ -352,8 +352,8 @@ def load(
         threads: of the processor, for all of this process; None: as many as torch thinks right and
             this process may use.
         max_words: longer sentences are refused, with a status that says so.
-        precision: of the encoder's numbers: `fp32`; `bf16`, which is quick on processors that have
-            it; or `int8`, which is quick everywhere, and a little less exact.
+        precision: of the encoder's numbers: `fp32`; `bf16`, for processors that have it; or `int8`,
+            which is quicker in batches, and a little less exact.
 
     Raises:
         ModelError: there is no such model, or it cannot be loaded; the message says why.
