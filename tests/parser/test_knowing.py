@@ -236,6 +236,7 @@ class TestConstraints:
             ({"must": [(0, 2, "S")], "forbid": [(0, 2, None)]}, "contradict each other"),
             ({"must": [(0, 2, "persn")]}, "did you mean person"),
             ({"labels": ["Q"]}, "no label 'Q' for tree or entities"),
+            ({"labels": []}, "labels is empty"),
             ({"root": "S", "forbid": [(0, 7, "S")]}, "contradict each other"),
             ({"tasks": ["tags"], "root": "S"}, "need a head for trees or entities"),
             (

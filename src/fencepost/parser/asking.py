@@ -150,6 +150,8 @@ def _by_head(heads: Mapping[str, Labels], asked: Constraints) -> dict[str, Const
         return {}
     if not heads:
         raise ConstraintError("constraints need a head for trees or entities to be asked")
+    if asked.labels is not None and not asked.labels:
+        raise ConstraintError("labels is empty; it should name some, or be None for all")
     found: dict[str, Constraints] = {name: Constraints() for name in heads}
     for span in asked.must:
         name = _head_of(span, heads)
