@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from fencepost.parser.calibration import (
     Bin,
     Calibration,
-    Choices,
-    Outcomes,
     bins_of,
     calibrate,
     calibration_error,
@@ -21,12 +19,11 @@ from fencepost.parser.calibration import (
     fit,
     least,
     log_loss,
-    outcomes_of,
-    right_spans,
 )
 from fencepost.parser.encoding import encode
 from fencepost.parser.marginals import draw
 from fencepost.parser.model import Model
+from fencepost.parser.outcomes import Choices, Outcomes, outcomes_of, right_spans
 from fencepost.parser.predict import predict
 from fencepost.scoring import COLLINS, Comparison, EntityScore, Parameters, side_of_tree
 from fencepost.structure import Parse, Sentence, Span, Tree
