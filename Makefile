@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
-PLAIN := src/fencepost/errors.py,src/fencepost/structure/*,src/fencepost/transition/*,src/fencepost/tasks/*,src/fencepost/formats/*,src/fencepost/scoring/*,src/fencepost/text/*
+PLAIN := src/fencepost/errors.py,src/fencepost/structure/*,src/fencepost/transition/*,src/fencepost/tasks/*,src/fencepost/formats/*,src/fencepost/scoring/*,src/fencepost/text/*,src/fencepost/drawing/*
 
 export OMP_WAIT_POLICY := PASSIVE
 

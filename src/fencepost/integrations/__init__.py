@@ -1,0 +1,1 @@
+"""Doors for people who come with spaCy or NLTK."""

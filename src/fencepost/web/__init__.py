@@ -1,0 +1,1 @@
+"""The server: parses for other programs, and a page to explore them with."""
