@@ -2,7 +2,9 @@
 
     structure/    words, spans, trees, parses      tasks/      trees and entities as spans
     transition/   the pointing system              formats/    files to parses and back
-    scoring/      EVALB, strict match              run/, cli/  the jobs, and the command line
+    drawing/      SVG, HTML, the terminal          scoring/    EVALB, strict match
+    parser/       text in, parses out              run/, cli/  the jobs, and the command line
+    web/          a server and its page            integrations/  spaCy, NLTK
 
 >>> import fencepost
 >>> tree = fencepost.Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat)))")
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from fencepost.formats import read, write
     from fencepost.parser.parser import Parser, load
     from fencepost.scoring.differences import differences
+    from fencepost.structure.table import entity_rows
     from fencepost.text.gazetteer import Gazetteer
 
 __all__ = [
@@ -36,6 +39,7 @@ __all__ = [
     "Span",
     "Tree",
     "differences",
+    "entity_rows",
     "load",
     "read",
     "write",
@@ -46,6 +50,7 @@ _MODULES = {  # loaded when they are first asked for, so that importing fencepos
     "Gazetteer": "fencepost.text.gazetteer",
     "Parser": "fencepost.parser.parser",
     "differences": "fencepost.scoring.differences",
+    "entity_rows": "fencepost.structure.table",
     "load": "fencepost.parser.parser",
     "read": "fencepost.formats",
     "write": "fencepost.formats",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fencepost.errors import DataError
 from fencepost.formats import Reading, read, write
+from fencepost.formats.docbin import sentences_of, split_doc
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Parse, Sentence, Span, Tree
 from tests.strategies import NAMES, WORDS, nested_spans
@@ -112,6 +113,25 @@ def test_each_sentence_of_a_document_is_read(path: Path) -> None:
         ("Anna", "left"), text="Anna \nleft", offsets=((0, 4), (6, 10)), id="d-2"
     )
     assert second.entities == (Span(0, 2, "X"), Span(0, 1, "PER"))
+
+
+def test_a_sentence_is_read_without_the_blanks_around_it(path: Path) -> None:
+    doc = doc_of("\n|a|b|\n\n", (1, 2, "X"), group="sc", spaces=[False, True, False, False])
+    (parse,) = read(packed(path, doc))
+    assert parse.sentence == Sentence(("a", "b"), text="a b", offsets=((0, 1), (2, 3)))
+    assert parse.entities == (Span(0, 1, "X"),)
+
+
+def test_a_doc_in_hand_is_split_by_its_boundaries_or_as_spacy_would() -> None:
+    doc = doc_of("a|.|b|\n|.|\n|c", spaces=[True] * 6 + [False])
+    assert [sentence.words for sentence in split_doc(doc)] == [("a", "."), ("b", "."), ("c",)]
+    assert [sentence.text for sentence in sentences_of(doc)] == ["a .", "b \n . \n", "c"]
+    assert {sentence.text for sentence in split_doc(doc)} == {doc.text}
+    assert not doc.has_annotation("SENT_START")
+    doc = doc_of("a|.|b", sent_starts=[True, False, False])
+    assert [sentence.words for sentence in split_doc(doc)] == [("a", ".", "b")]
+    for empty in ("", "\n", "\n| "):
+        assert split_doc(doc_of(empty)) == ()
 
 
 def test_unknown_blanks_stay_unknown(path: Path) -> None:

@@ -136,6 +136,44 @@ class TestInputs:
         assert parse.log_prob is not None
         assert math.isfinite(parse.log_prob)
 
+    def test_a_doc_of_spacy_is_its_sentences_of_words(self, parser: Parser) -> None:
+        tokens = pytest.importorskip("spacy.tokens")
+        vocab = pytest.importorskip("spacy.vocab").Vocab()
+        words = ["\n", "a", "b", "\n\n", "c", "!", " ", "a", "\t"]
+        starts = [True, False, False, False, True, False, False, True, False]
+        doc = tokens.Doc(vocab, words=words, sent_starts=starts, tags=["X"] * len(words))
+        document = parser.parse(doc)
+        assert [parse.words for parse in document.sentences] == [("a", "b"), ("c", "!"), ("a",)]
+        assert document.text == doc.text
+        for parse in document.sentences:
+            assert parse.sentence.offsets is not None
+            assert tuple(doc.text[a:b] for a, b in parse.sentence.offsets) == parse.words
+            assert parse.tags is not None
+            assert "X" not in parse.tags  # they are the model's own
+        close(document, next(parser.parse_many([doc, "a"])))
+        assert parser.n_best(tokens.Doc(vocab, words=["a", "b"]), 2)
+
+    def test_a_doc_without_boundaries_is_split_as_spacy_does_and_stays_as_it_is(
+        self, parser: Parser
+    ) -> None:
+        spacy = pytest.importorskip("spacy")
+        doc = spacy.blank("en")(" \n a b! \n c a! b \n\n")
+        document = parser.parse(doc)
+        found = [parse.words for parse in document.sentences]
+        assert found == [("a", "b", "!"), ("c", "a", "!"), ("b",)]
+        assert not doc.has_annotation("SENT_START")
+        for empty in ("", " \n"):
+            assert parser.parse(spacy.blank("en")(empty)) == Document((), empty)
+
+    def test_a_doc_that_cannot_be_read_takes_nothing_down(self, parser: Parser) -> None:
+        tokens = pytest.importorskip("spacy.tokens")
+        doc = tokens.Doc(pytest.importorskip("spacy.vocab").Vocab(), words=["a", "b"])
+        doc.user_hooks["sents"] = lambda _: iter([None])
+        bad, good = parser.parse_many([doc, "a"])
+        assert (bad.sentences, bad.text) == ((), "a b ")
+        assert bad.status.startswith("TypeError")
+        assert good.is_ok
+
     def test_words_that_are_empty_are_told(self, parser: Parser) -> None:
         for wrong in (["a", ""], [["a"], ["b", ""]]):
             document = parser.parse(wrong)
@@ -274,6 +312,11 @@ class TestMany:
             parser.parse_many(one)
         with pytest.raises(TypeError, match="not iterable"):
             parser.parse_many(None)  # type: ignore[arg-type]
+
+    def test_one_doc_is_not_taken_for_many(self, parser: Parser) -> None:
+        doc = pytest.importorskip("spacy").blank("en")("a b")
+        with pytest.raises(TypeError, match="many texts were expected, not Doc"):
+            parser.parse_many(doc)
 
     @pytest.mark.parametrize(("text", "words"), [("a b c", 3), ("", 0)])
     def test_inputs_are_read_as_they_are_needed(

@@ -2,13 +2,18 @@
 
 A `DocBin` is packed in one piece, so all of it is in memory at a time. In places and errors,
 documents are counted where other formats count lines. spaCy has no constituency trees.
+
+Which tokens of a document are words, and which words are a sentence, is also decided here for
+documents that a program has in its hands: `split_doc` for the parser, its parts for a pipeline.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +31,59 @@ if TYPE_CHECKING:
 _ID = "id"  # where a document's `user_data` has the id of the sentence
 
 
+def split_doc(doc: spacy.tokens.Doc) -> tuple[Sentence, ...]:
+    """The sentences of a document, without tags. Each keeps the whole text, and slices it."""
+    text = doc.text
+    found = (words_of(sentence) for sentence in sentences_of(doc))
+    return tuple(sentence_of(words, text) for words in found if words)
+
+
+def sentences_of(doc: spacy.tokens.Doc) -> list[spacy.tokens.Span]:
+    """The sentences of a document; if it has no boundaries, as spaCy's `sentencizer` finds them.
+
+    Then blanks belong to the sentence before them, so that none has only these. The document stays
+    as it is.
+    """
+    if doc.has_annotation("SENT_START"):
+        return list(doc.sents)
+    from spacy.pipeline import Sentencizer
+
+    (starting,) = Sentencizer().predict([doc])
+    starts: list[int] = []
+    due = False  # whether a sentence starts with the next word
+    for token, starts_here in zip(doc, starting, strict=True):
+        due = due or starts_here
+        if due and not token.text.isspace():
+            starts.append(token.i)
+            due = False
+    return [doc[start:end] for start, end in pairwise((0, *starts[1:], len(doc)))]
+
+
+def words_of(sentence: spacy.tokens.Span) -> list[spacy.tokens.Token]:
+    """The tokens that are words: spaCy keeps blanks other than one between words as tokens."""
+    # A vocabulary without a language does not know of any token that it is blank: ask the text.
+    return [token for token in sentence if not token.text.isspace()]
+
+
+def sentence_of(
+    words: Sequence[spacy.tokens.Token], text: str | None, *, tags: bool = False
+) -> Sentence:
+    """A sentence of the words of a document.
+
+    Args:
+        words: tokens that are words.
+        text: that of the document; None if it is not known.
+        tags: whether to take over the tags of the tokens, if they have any.
+    """
+    names = tuple(word.tag_ for word in words) if tags else ()
+    return Sentence(
+        tuple(word.text for word in words),
+        names if any(names) else None,
+        text,
+        None if text is None else tuple((word.idx, word.idx + len(word)) for word in words),
+    )
+
+
 def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
     """The sentences of the documents, still to be read."""
     _require_spacy()
@@ -35,12 +93,13 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
         name = doc.user_data.get(_ID)
         sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
         marked = _by_sentence(_marked(doc, settings.span_group), sentences)
+        text = None if doc.has_unknown_spaces else doc.text
         for index, (sentence, spans) in enumerate(zip(sentences, marked, strict=True), 1):
             if not spans and not sentence.text.strip():
                 continue
             id = name if len(sentences) == 1 else f"{name}-{index}"
-            read = partial(_read, sentence, spans, id if isinstance(name, str) else None, settings)
-            yield Attempt(number, read)
+            id = id if isinstance(name, str) else None
+            yield Attempt(number, partial(_read, sentence, text, spans, id, settings))
 
 
 def _require_spacy() -> None:
@@ -87,22 +146,13 @@ def _by_sentence(
 
 def _read(
     sentence: spacy.tokens.Span,
+    text: str | None,
     spans: list[spacy.tokens.Span] | None,
     id: str | None,
     settings: ReadSettings,
 ) -> Iterator[Parse]:
-    # spaCy keeps blanks other than one between words as tokens: they are no words.
-    tokens = [token for token in sentence if not token.text.isspace()]
-    tags = tuple(token.tag_ for token in tokens)
-    known = not sentence.doc.has_unknown_spaces
-    first = sentence.start_char
-    words = Sentence(
-        tuple(token.text for token in tokens),
-        tags if any(tags) else None,
-        sentence.text if known else None,
-        tuple((t.idx - first, t.idx - first + len(t)) for t in tokens) if known else None,
-        id,
-    )
+    tokens = words_of(sentence)
+    words = replace(sentence_of(tokens, text, tags=True).alone(), id=id)
     if spans is None:
         yield Parse(words)
         return

@@ -1,17 +1,27 @@
-"""What a parser is given: text or words, told apart by type, never guessed."""
+"""What a parser is given: text, words or a Doc of spaCy's, told apart by type, never guessed."""
 
 from __future__ import annotations
 
 import reprlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 from fencepost.errors import DataError
+from fencepost.formats.docbin import split_doc
 from fencepost.structure import Sentence
 from fencepost.text import split_text
 
-Input = str | Sentence | Sequence[str] | Sequence[Sequence[str] | Sentence]
+
+class Doc(Protocol):
+    """A document of spaCy's."""
+
+    def has_annotation(self, attr: str) -> bool:
+        """Whether any of its tokens has this attribute."""
+
+
+Input = str | Sentence | Sequence[str] | Sequence[Sequence[str] | Sentence] | Doc
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +47,9 @@ def waiting(x: object, *, strict: bool = False) -> Waiting:
     """
     text = x if isinstance(x, str) else None
     try:
+        if is_doc(x):
+            text = x.text
+            return Waiting(split_doc(x), text)
         return Waiting(_given(x) if text is None else split_text(text), text)
     except DataError as error:
         return Waiting((), text, str(error))
@@ -63,6 +76,12 @@ def only_sentence(x: object) -> Sentence:
         f"one sentence was expected, and {count} sentences were found; pass the words of one, "
         "or document.sentences[0].sentence"
     )
+
+
+def is_doc(x: object) -> TypeGuard[Any]:
+    """Whether it is a document of spaCy's; spaCy is not loaded to find that out."""
+    spacy = sys.modules.get("spacy.tokens")
+    return spacy is not None and isinstance(x, spacy.Doc)
 
 
 def _given(x: object) -> tuple[Sentence, ...]:

@@ -12,7 +12,7 @@ from fencepost.model.precision import Precision, with_precision
 from fencepost.parser.asking import Asked, Asking, Options, asked_of
 from fencepost.parser.documents import Documents
 from fencepost.parser.encoding import Encoded, Recent, encode
-from fencepost.parser.inputs import Input, only_sentence, shown, waiting
+from fencepost.parser.inputs import Input, is_doc, only_sentence, shown, waiting
 from fencepost.parser.marginals import Marginals, draw, marginals_of
 from fencepost.parser.model import Model, load_model, save_model
 from fencepost.parser.predict import Done, beside, check_constraints, layers_of, search, unheard
@@ -71,8 +71,8 @@ class Parser:
         that knows it; a span without one is asked of the tree, if trees are found.
 
         Args:
-            x: a text; or a list of words, which is one sentence; or a list of such lists. Words
-                are never split again.
+            x: a text; or a list of words, which is one sentence; or a list of such lists; or a
+                Doc of spaCy's. Words are never split again.
             tasks: what to find, of `tree`, `entities` and `tags`; None: all that the model can. A
                 tree comes with its tags.
             beams: how many parses are kept at each step; 1 is greedy, and quick.
@@ -155,7 +155,7 @@ class Parser:
         self, xs: Iterable[Input], asked: Asked, *, done: Done | None = None
     ) -> Iterator[Document]:
         """The parses of many texts, for what has been asked with `asked`."""
-        if isinstance(xs, str | bytes | bytearray | Sentence):
+        if isinstance(xs, str | bytes | bytearray | Sentence) or is_doc(xs):
             raise TypeError(f"many texts were expected, not {shown(xs)}: parse_many([text])")
         return self._documents(asked, done or unheard).stream(iter(xs))
 
