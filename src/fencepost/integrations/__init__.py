@@ -1,1 +1,1 @@
-"""Doors for people who come with spaCy or NLTK."""
+"""fencepost within other libraries: spaCy and NLTK."""

@@ -1,0 +1,259 @@
+"""A parse in the span groups of a spaCy Doc, and found there again.
+
+    doc.spans["fencepost"]            the entities, holders first; another key can be chosen
+    doc.spans["fencepost_tree"]       the spans of the trees in pre-order, the holder first
+    doc.spans["fencepost_tags"]       the tag of each word
+    doc.spans["fencepost_sentences"]  what was parsed; the label says why, if it was not
+
+Span groups are what spaCy keeps whatever is done with a Doc: saved as bytes, packed into a DocBin,
+copied, joined with others. Nothing else is kept, so a Doc that was loaded is as good as new.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy
+from spacy.tokens import Doc, Span, SpanGroup, Token
+
+from fencepost.errors import DataError
+from fencepost.formats.docbin import sentence_of, words_of
+from fencepost.structure import FoundSpan, Parse, Tree
+from fencepost.structure import Span as Labelled
+from fencepost.structure.brackets import NO_TAG
+
+TREE = "fencepost_tree"
+TAGS = "fencepost_tags"
+SENTENCES = "fencepost_sentences"
+SCORES = "scores"  # the attribute of a group where spaCy's spancat, too, has how sure it was
+
+
+class NonConstituentError(DataError):
+    """A span that is no node of the tree was asked for what only nodes have."""
+
+
+class Outcome(NamedTuple):
+    """The words of a sentence, and its parse or why there is none."""
+
+    words: Sequence[Token]
+    parse: Parse | str
+
+
+class Node(NamedTuple):
+    """A node of a tree: a stretch of the Doc, with the spans that stand over exactly it.
+
+    These are several for a unary chain, and none for a word that is a child of its own.
+    """
+
+    doc: Doc
+    start: int
+    end: int
+    first: int  # where in the group of the tree they are, or would be
+    behind: int
+    root: int  # where in the group the tree begins
+
+
+def keep(
+    doc: Doc, outcomes: Sequence[Outcome], *, layers: Iterable[str], entities_key: str
+) -> None:
+    """Write what was found into the span groups of a Doc.
+
+    Args:
+        doc: which had these words.
+        outcomes: in order, one for each sentence that has words.
+        layers: which were looked for.
+        entities_key: the name of the group for entities.
+    """
+    parses = [(words, parse) for words, parse in outcomes if isinstance(parse, Parse)]
+    layers = tuple(layers)
+    if "tree" in layers:
+        _write(doc, TREE, ((w, p.tree.spans) for w, p in parses if p.tree is not None))
+        doc.spans[SENTENCES] = [
+            Span(doc, words[0].i, words[-1].i + 1, label=parse if isinstance(parse, str) else "")
+            for words, parse in outcomes
+        ]
+    if "tags" in layers:
+        doc.spans[TAGS] = [
+            Span(doc, word.i, word.i + 1, label=tag)
+            for words, parse in parses
+            for word, tag in zip(words, parse.tags or (), strict=True)
+        ]
+    if "entities" in layers:
+        _write(doc, entities_key, ((w, p.entities) for w, p in parses if p.entities is not None))
+
+
+def _write(
+    doc: Doc, name: str, found: Iterable[tuple[Sequence[Token], Sequence[Labelled]]]
+) -> None:
+    """Make a group of labelled spans, with their probabilities."""
+    spans: list[Span] = []
+    scores: list[float] = []
+    for words, labelled in found:
+        for span in labelled:
+            start, end = words[span.start].i, words[span.end - 1].i + 1
+            spans.append(Span(doc, start, end, label=span.label or ""))
+            assert span.probability is not None  # a parser found it
+            scores.append(span.probability)
+    attributes = {SCORES: numpy.array(scores)}
+    doc.spans[name] = SpanGroup(doc, name=name, spans=spans, attrs=attributes)
+
+
+def node_of(span: Span) -> Node | None:
+    """The node of the tree that stands over the words of a span; None if it is only blanks.
+
+    Blanks at its ends do not count, so that a sentence of spaCy's is the root of its tree.
+
+    Raises:
+        NonConstituentError: there is no such node.
+        DataError: the Doc, or this sentence, was not parsed; the message says why.
+    """
+    doc = span.doc
+    for name in (TREE, SENTENCES):
+        if name not in doc.spans:
+            raise DataError(
+                "this Doc has no trees: parse it with fencepost in the pipeline, as in "
+                'nlp.add_pipe("fencepost"), with tree among its tasks'
+            )
+    words = words_of(span)
+    if not words:
+        return None
+    start, end = words[0].i, words[-1].i + 1
+    sentence = _sentence(doc, start)
+    if sentence is None or end > sentence.end:
+        raise NonConstituentError(f"{span.text!r} is no constituent: it is not in one sentence")
+    if sentence.label_:
+        raise DataError(f"the sentence {_short(sentence.text)} was not parsed: {sentence.label_}")
+    group = doc.spans[TREE]
+    first = bisect_left(group, _place(start, end), key=_place_of)
+    behind = bisect_right(group, _place(start, end), lo=first, key=_place_of)
+    if first == behind and len(words) > 1:
+        raise NonConstituentError(f"{span.text!r} is no constituent of its tree")
+    root = bisect_left(group, _place(sentence.start, sentence.end), hi=first, key=_place_of)
+    return Node(doc, start, end, first, behind, root)
+
+
+def _sentence(doc: Doc, start: int) -> Span | None:
+    """The sentence that holds a token."""
+    group = doc.spans[SENTENCES]
+    try:
+        index = bisect_right(group, start, key=_start_of) - 1
+        if index < 0 or start >= group[index].end:
+            return None
+        found = group[index]
+        last = doc[found.end - 1]
+        if (found.start_char, found.end_char) == (doc[found.start].idx, last.idx + len(last)):
+            return found
+    except IndexError:  # a span beyond the end of its Doc cannot even be looked at
+        pass
+    raise DataError(
+        "tokens of this Doc were merged or split after it was parsed, and spaCy leaves span groups "
+        "behind then; put what does that before fencepost in the pipeline"
+    )
+
+
+def labels_of(node: Node) -> tuple[str, ...]:
+    """The labels of a node, outermost first."""
+    group = node.doc.spans[TREE]
+    return tuple(group[index].label_ for index in range(node.first, node.behind))
+
+
+def below(node: Node) -> Iterator[Span]:
+    """A node and all below it, each place once, from the root down and from left to right."""
+    words = [word.i for word in words_of(node.doc[node.start : node.end])]
+    group = node.doc.spans[TREE]
+    waiting = 0  # the next word that is not yet known to be a node
+    last = None
+    for index in range(node.first, len(group)):
+        span = group[index]
+        if span.start >= node.end:
+            break
+        place = span.start, span.end
+        if place == last:
+            continue
+        last = place
+        for number in words[waiting : bisect_left(words, span.start, lo=waiting)]:
+            yield node.doc[number : number + 1]
+            waiting += 1
+        yield node.doc[span.start : span.end]
+        if span.end == span.start + 1:
+            waiting += 1
+    for number in words[waiting:]:
+        yield node.doc[number : number + 1]
+
+
+def directly_below(node: Node) -> Iterator[Span]:
+    """The children of a node."""
+    nodes = below(node)
+    next(nodes)
+    behind = node.start
+    for child in nodes:
+        if child.start >= behind:
+            yield child
+            behind = child.end
+
+
+def above(node: Node) -> Span | None:
+    """The smallest larger node that holds it; None for the root."""
+    group = node.doc.spans[TREE]
+    for index in range(node.first - 1, node.root - 1, -1):
+        span = group[index]
+        if span.end >= node.end:
+            return node.doc[span.start : span.end]
+    return None
+
+
+def tree_of(node: Node, text: str | None = None) -> Tree:
+    """The tree of a node. Its boundaries are counted from the node's first word.
+
+    Args:
+        node: its root.
+        text: that of the Doc, which its characters then slice.
+    """
+    doc = node.doc
+    words = words_of(doc[node.start : node.end])
+    numbers = [word.i for word in words]
+    predicted = _tags(doc, node)
+    tags = tuple(predicted.get(word.i) or word.tag_ or NO_TAG for word in words)
+    sentence = replace(sentence_of(words, text), tags=tags)
+    group = doc.spans[TREE]
+    scores = group.attrs.get(SCORES, ())
+    known = len(scores) == len(group)  # spaCy loses them where it joins Docs
+    spans: list[FoundSpan] = []
+    for index in range(node.first, len(group)):
+        span = group[index]
+        if span.start >= node.end:
+            break
+        start, end = bisect_left(numbers, span.start), bisect_left(numbers, span.end)
+        probability = float(scores[index]) if known else None
+        spans.append(FoundSpan(start, end, span.label_, sentence, probability))
+    return Tree(sentence, tuple(spans))
+
+
+def _tags(doc: Doc, node: Node) -> dict[int, str]:
+    """The predicted tags of the words of a node, by token."""
+    if TAGS not in doc.spans:
+        return {}
+    group = doc.spans[TAGS]
+    first = bisect_left(group, node.start, key=_start_of)
+    behind = bisect_left(group, node.end, lo=first, key=_start_of)
+    return {group[index].start: group[index].label_ for index in range(first, behind)}
+
+
+def _place(start: int, end: int) -> tuple[int, int]:
+    """What spans in pre-order are sorted by."""
+    return start, -end
+
+
+def _place_of(span: Span) -> tuple[int, int]:
+    return _place(span.start, span.end)
+
+
+def _start_of(span: Span) -> int:
+    return int(span.start)
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")

@@ -1,0 +1,297 @@
+"""fencepost in a spaCy pipeline: `nlp.add_pipe("fencepost")`.
+
+spaCy imports this module whenever a pipeline is made, in any program where fencepost is installed.
+So it is quick to import, and changes nothing before the component is made.
+"""
+
+# spaCy checks settings by the types of `make`, which therefore have to be types and not strings.
+import io
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
+
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.scorer import Scorer
+from spacy.tokens import Doc, Span, Token
+from spacy.training import Example
+from spacy.util import minibatch
+
+from fencepost.formats.docbin import sentence_of, sentences_of, words_of
+from fencepost.integrations.extensions import EXTENSIONS, register
+from fencepost.integrations.groups import TAGS, NonConstituentError, Outcome, keep
+from fencepost.parser.shipped import DEFAULT, shipped_models
+from fencepost.structure import Document
+
+if TYPE_CHECKING:
+    from fencepost.parser.asking import Asked
+    from fencepost.parser.parser import Parser
+
+__all__ = ["Fencepost", "NonConstituentError", "Settings", "make", "register"]
+
+# What a model's folder may hold; what else is in it, a run of training has left there.
+_FILES = (
+    "config.json",
+    "labels.json",
+    "tokenizer.json",
+    "weights.safetensors",
+    "README.md",
+    "LICENSE.md",
+)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the component is told in the pipeline's `config`."""
+
+    model: str = DEFAULT  # one that ships with fencepost, or a folder
+    spans_key: str = "fencepost"  # the span group for entities
+    tasks: Sequence[str] | None = None  # of tree, entities and tags; None: all that the model can
+    labels: Sequence[str] | None = None  # the only ones to use
+    beams: int = 1
+    consistent: bool = False  # whether entities never cross a span of the tree
+    min_probability: float = 0.0  # entities below it are left out
+    set_tags: bool = False  # whether to overwrite token.tag_
+    set_ents: bool = False  # whether to overwrite doc.ents, with the outermost entities
+    max_words: int = 20_000  # longer sentences are not parsed
+    device: str = "cpu"
+    precision: str = "fp32"
+
+
+class Fencepost(Pipe):  # type: ignore[misc]
+    """Finds the trees and the nested entities of Docs.
+
+    Args:
+        name: of the component in its pipeline.
+        settings: what to find, and where to put it.
+    """
+
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.name = name
+        self.settings = settings
+        self._folder: Path | None = None  # of a model that was saved with the pipeline
+        self._parser: Parser | None = None
+        self._asked: Asked | None = None
+
+    @property
+    def parser(self) -> "Parser":
+        """The parser, which is loaded when it is first needed."""
+        if self._parser is None:
+            self._load(self._folder or self.settings.model)
+        assert self._parser is not None
+        return self._parser
+
+    def _load(self, name_or_path: str | Path) -> None:
+        from fencepost.parser.parser import load
+
+        settings = self.settings
+        parser = load(
+            name_or_path,
+            device=settings.device,
+            max_words=settings.max_words,
+            precision=settings.precision,  # type: ignore[arg-type]
+        )
+        self._asked = parser.asked(
+            tasks=settings.tasks,
+            labels=settings.labels,
+            beams=settings.beams,
+            consistent=settings.consistent,
+            min_probability=settings.min_probability,
+        )
+        self._parser = parser
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Parse one Doc."""
+        self._parse([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Parse many Docs, the sentences of a batch of them together.
+
+        A Doc that fails is given to the error handler, and takes no other down.
+
+        Args:
+            stream: Docs.
+            batch_size: how many of them are parsed together.
+        """
+        for docs in minibatch(stream, size=batch_size):
+            yield from self._careful(docs)
+
+    def _careful(self, docs: list[Doc]) -> Iterator[Doc]:
+        _ = self.parser  # if there is no such model, that is not the fault of a Doc
+        try:
+            self._parse(docs)
+        except Exception as error:
+            if len(docs) == 1:
+                self.get_error_handler()(self.name, self, docs, error)
+            else:
+                for doc in docs:
+                    yield from self._careful([doc])
+        else:
+            yield from docs
+
+    def _parse(self, docs: Sequence[Doc]) -> None:
+        """Parse Docs, all of their sentences in one go, and write down what was found."""
+        parser, asked = self.parser, self._asked
+        assert asked is not None
+        words = [_words(doc) for doc in docs]
+        inputs = (sentence_of(sentence, None) for sentences in words for sentence in sentences)
+        found = iter(list(parser.stream(inputs, asked)))
+        for doc, sentences in zip(docs, words, strict=True):
+            outcomes = [self._outcome(sentence, next(found)) for sentence in sentences]
+            keep(doc, outcomes, layers=asked.tasks, entities_key=self.settings.spans_key)
+            if self.settings.set_tags and TAGS in doc.spans:
+                for span in doc.spans[TAGS]:
+                    doc[span.start].tag_ = span.label_
+            if self.settings.set_ents and "entities" in asked.tasks:
+                doc.set_ents(_outermost(doc.spans[self.settings.spans_key]))
+
+    def _outcome(self, words: Sequence[Token], document: Document) -> Outcome:
+        if document.is_ok:
+            return Outcome(words, document.only())
+        _log.warning("%s: a sentence was not parsed: %s", self.name, document.status)
+        return Outcome(words, document.status)
+
+    def score(self, examples: Iterable[Example], **_: Any) -> dict[str, Any]:
+        """Precision, recall and F1 of the entities, as spaCy's `spancat` gives them."""
+        key = self.settings.spans_key
+        scores: dict[str, Any] = Scorer.score_spans(
+            examples,
+            f"spans_{key}",
+            getter=lambda doc, _: doc.spans.get(key, []),
+            has_annotation=lambda doc: key in doc.spans,
+            allow_overlap=True,
+        )
+        return scores
+
+    def to_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> None:
+        """Save the model, unless it ships with fencepost: then its name is enough."""
+        files = self._files()
+        if files:
+            Path(path).mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            (Path(path) / name).write_bytes(data)
+
+    def from_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> "Fencepost":
+        """Load the model that was saved with the pipeline, if there is one."""
+        if (Path(path) / _FILES[0]).is_file():
+            self._folder = Path(path)
+            self._load(self._folder)  # now: afterwards the folder may be gone
+        return self
+
+    def to_bytes(self, *, exclude: Sequence[str] = ()) -> bytes:
+        """The model as bytes; none if it ships with fencepost."""
+        files = self._files()
+        packed = io.BytesIO()
+        if files:
+            with ZipFile(packed, "w") as archive:
+                for name, data in files.items():
+                    archive.writestr(name, data)
+        return packed.getvalue()
+
+    def from_bytes(self, data: bytes, *, exclude: Sequence[str] = ()) -> "Fencepost":
+        """Load the model that was packed as bytes, if there is one."""
+        if data:
+            with TemporaryDirectory() as folder, ZipFile(io.BytesIO(data)) as archive:
+                archive.extractall(folder)
+                self.from_disk(folder)
+        return self
+
+    def _files(self) -> dict[str, bytes]:
+        """The files of the model; none if it ships with fencepost."""
+        if self._folder is None and self.settings.model in shipped_models():
+            return {}
+        folder = self._folder or Path(self.settings.model).expanduser()
+        if (folder / _FILES[0]).is_file():
+            return _read(folder)
+        with TemporaryDirectory() as saved:  # the folder is gone, or has never been there
+            self.parser.save(saved)
+            return _read(Path(saved))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        handler = vars(self).get("error_handler")
+        return _unpickled, (self.name, self.settings, self.to_bytes(), handler)
+
+
+def _unpickled(name: str, settings: Settings, data: bytes, handler: Any) -> Fencepost:
+    component = Fencepost(name, settings).from_bytes(data)
+    register()
+    if handler is not None:
+        component.set_error_handler(handler)
+    return component
+
+
+def _read(folder: Path) -> dict[str, bytes]:
+    paths = (folder / name for name in _FILES)
+    return {path.name: path.read_bytes() for path in paths if path.is_file()}
+
+
+def _words(doc: Doc) -> list[list[Token]]:
+    """The words of each sentence that has any; boundaries are set in a Doc that has none."""
+    sentences = sentences_of(doc)
+    if not doc.has_annotation("SENT_START"):
+        starts = {sentence.start for sentence in sentences}
+        for token in doc:
+            token.is_sent_start = token.i in starts
+    return [words for words in map(words_of, sentences) if words]
+
+
+def _outermost(entities: Iterable[Span]) -> list[Span]:
+    """The entities that no other holds: `doc.ents` cannot nest."""
+    found: list[Span] = []
+    for span in entities:
+        if not found or span.start >= found[-1].end:
+            found.append(span)
+    return found
+
+
+def make(
+    nlp: Language,
+    name: str,
+    *,
+    model: str,
+    spans_key: str,
+    tasks: list[str] | None,
+    labels: list[str] | None,
+    beams: int,
+    consistent: bool,
+    min_probability: float,
+    set_tags: bool,
+    set_ents: bool,
+    max_words: int,
+    device: str,
+    precision: str,
+) -> Fencepost:
+    """The component of a pipeline, as `nlp.add_pipe("fencepost", config={...})` makes it."""
+    register()
+    return Fencepost(
+        name,
+        Settings(
+            model=model,
+            spans_key=spans_key,
+            tasks=tasks,
+            labels=labels,
+            beams=beams,
+            consistent=consistent,
+            min_probability=min_probability,
+            set_tags=set_tags,
+            set_ents=set_ents,
+            max_words=max_words,
+            device=device,
+            precision=precision,
+        ),
+    )
+
+
+Language.factory(
+    "fencepost",
+    default_config=asdict(Settings()),
+    assigns=["doc.spans", *EXTENSIONS],
+    func=make,
+)
