@@ -10,7 +10,8 @@ from tests.strategies import bracketed_trees, trees
 @given(trees())
 def test_reading_undoes_writing(tree: Tree) -> None:
     assert Tree.from_brackets(str(tree)) == tree
-    assert Tree.from_brackets(tree.pretty()) == tree
+    assert Tree.from_brackets(tree.to_brackets()) == tree
+    assert Tree.from_brackets(tree.to_brackets(indent=2)) == tree
 
 
 @given(bracketed_trees())
@@ -89,7 +90,8 @@ def test_a_lone_word_without_a_tag_is_given_one() -> None:
 
 def test_indentation_shows_what_holds_what() -> None:
     tree = Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat) (ADVP (RB down))) (. .))")
-    assert tree.pretty() == (
+    assert tree.to_brackets(indent=2) == (
         "(S\n  (NP (DT The) (NN cat))\n  (VP\n    (VBD sat)\n    (ADVP (RB down)))\n  (. .))"
     )
-    assert "\n    (NP" in tree.pretty(indent=4)
+    assert "\n    (NP" in tree.to_brackets(indent=4)
+    assert tree.to_brackets() == str(tree)

@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from fencepost.drawing.html import document_html
 from fencepost.errors import DataError
 from fencepost.structure import Document, Entity, Parse, Sentence, Span, Tree
 
@@ -49,3 +50,9 @@ def test_documents_are_values() -> None:
     assert Document((PARSE,)) != Document((PARSE,), status="no")
     with pytest.raises(AttributeError):
         Document(()).status = "no"  # type: ignore[misc]
+
+
+def test_a_document_draws_itself() -> None:
+    document = Document((PARSE, PARSE), "Ann sleeps")
+    assert document.to_html() == document._repr_html_() == document_html(document)
+    assert document.entities_to_html() == document_html(document, entities_only=True)

@@ -1,5 +1,7 @@
 import pytest
 
+from fencepost.drawing.html import entities_html, parse_html
+from fencepost.drawing.svg import entities_svg
 from fencepost.errors import CrossingSpansError, DataError
 from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
 
@@ -63,3 +65,13 @@ def test_a_parse_moves_to_a_sentence_with_the_same_words() -> None:
     assert [span.probability for span in found] == [0.5, 0.25, None, None]
     bare = Parse(ABC).over(text)
     assert (bare.tree, bare.entities, bare.sentence) == (None, None, text)
+
+
+def test_a_parse_draws_itself() -> None:
+    parse = Parse(ABC, Tree(ABC, (Span(0, 3, "S"),)), (Span(1, 3, "X"),))
+    assert parse.to_html() == parse._repr_html_() == parse_html(parse)
+    assert parse.entities_to_html() == entities_html(parse)
+    assert parse.entities_to_svg() == entities_svg(parse)
+    assert parse.entities_to_svg(theme="auto", boundaries=True, width=None) == entities_svg(
+        parse, theme="auto", boundaries=True, width=None
+    )

@@ -1,7 +1,12 @@
+import subprocess
+import sys
+
 import nltk
 import pytest
 from hypothesis import given
 
+from fencepost.drawing.svg import tree_svg
+from fencepost.drawing.terminal import pretty
 from fencepost.errors import DataError
 from fencepost.structure import Leaf, Sentence, Span, Tree
 from tests.strategies import trees
@@ -114,7 +119,7 @@ def test_depth_does_not_matter() -> None:
     assert str(tree) == text
     assert tree == Tree.from_brackets(text)
     assert hash(tree) == hash(Tree.from_brackets(text))
-    assert Tree.from_brackets(tree.pretty()) == tree
+    assert Tree.from_brackets(tree.to_brackets(indent=2)) == tree
     assert Tree.from_nltk(tree.to_nltk()) == tree
     assert repr(tree)
 
@@ -132,3 +137,21 @@ def test_without_offsets_it_has_words_alone() -> None:
     child = Tree.from_brackets(CAT).children[1]
     assert isinstance(child, Tree)
     assert (child.text, child.start_char, child.end_char) == ("sat down", None, None)
+
+
+def test_a_tree_draws_itself() -> None:
+    tree = Tree.from_brackets(CAT)
+    assert tree.to_svg() == tree._repr_svg_() == tree_svg(tree)
+    assert tree.to_svg(theme="dark", boundaries=True) == tree_svg(
+        tree, theme="dark", boundaries=True
+    )
+    assert tree.pretty() == pretty(tree)
+    assert tree.pretty(width=10) == pretty(tree, width=10) != tree.pretty()
+
+
+def test_nothing_that_draws_is_loaded_before_it_is_asked_for() -> None:
+    code = (
+        "import sys, fencepost.structure\n"
+        "assert not [name for name in sys.modules if name.startswith('fencepost.drawing')]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -62,6 +62,22 @@ class Document:
             )
         return self.sentences[0]
 
+    def to_html(self) -> str:
+        """The trees and entities of all sentences as a fragment of HTML, or why there are none."""
+        from fencepost.drawing.html import document_html
+
+        return document_html(self)
+
+    def entities_to_html(self) -> str:
+        """The sentences with a box around each entity, as a fragment of HTML."""
+        from fencepost.drawing.html import document_html
+
+        return document_html(self, entities_only=True)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return self.to_html()
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what `json.dumps` takes and `from_dict` gives back."""
         found: dict[str, Any] = {"version": VERSION, "status": self.status}

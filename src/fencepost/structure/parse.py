@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fencepost.errors import CrossingSpansError, DataError
 from fencepost.structure.found import over
 from fencepost.structure.sentence import Sentence
 from fencepost.structure.span import Span, first_crossing, in_order
 from fencepost.structure.tree import Tree
+
+if TYPE_CHECKING:
+    from fencepost.drawing.colours import Theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,37 @@ class Parse:
             return parse_from_plain(data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"not the plain data of a parse: {error!r}") from error
+
+    def entities_to_svg(
+        self, *, theme: Theme = "light", boundaries: bool = False, width: int | None = 900
+    ) -> str:
+        """The words with a box around each entity, boxes in boxes, as a picture in SVG.
+
+        Args:
+            theme: light or dark, which need no style sheet; auto has classes alone, for pages with
+                `fencepost.drawing.html.STYLE`.
+            boundaries: whether the gaps around the words are marked and numbered, in one line.
+            width: where lines end, in pixels; None for one line.
+        """
+        from fencepost.drawing.svg import entities_svg
+
+        return entities_svg(self, theme=theme, boundaries=boundaries, width=width)
+
+    def entities_to_html(self) -> str:
+        """The words with a box around each entity, as a fragment of HTML that wraps its lines."""
+        from fencepost.drawing.html import entities_html
+
+        return entities_html(self)
+
+    def to_html(self) -> str:
+        """The tree and the entities as a fragment of HTML, with all it needs to look right."""
+        from fencepost.drawing.html import parse_html
+
+        return parse_html(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return self.to_html()
 
     def over(self, sentence: Sentence) -> Parse:
         """The same parse over a sentence with the same words."""

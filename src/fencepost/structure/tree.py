@@ -14,6 +14,8 @@ from fencepost.structure.span import Span
 if TYPE_CHECKING:
     import nltk
 
+    from fencepost.drawing.colours import Theme
+
 
 class Leaf(NamedTuple):
     """One word of a tree, between the boundaries `start` and `start + 1`."""
@@ -152,9 +154,42 @@ class Tree:
     def __str__(self) -> str:
         return write_brackets(self.sentence.words, self.sentence.tags, self.spans)
 
-    def pretty(self, *, indent: int = 2) -> str:
-        """Brackets over several lines, indented by depth."""
+    def to_brackets(self, *, indent: int | None = None) -> str:
+        """Brackets as `str` gives them; with `indent`, over several lines, indented by depth."""
         return write_brackets(self.sentence.words, self.sentence.tags, self.spans, indent=indent)
+
+    def pretty(self, *, width: int = 100) -> str:
+        """A picture for the terminal, with the words along the bottom.
+
+        A tree that is wider than `width` columns is drawn sideways, with a word a line.
+
+        >>> print(Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat)))").pretty())
+               S
+           ┌───┴───┐
+          NP      VP
+         ┌─┴──┐    │
+        DT   NN   VBD
+        The  cat  sat
+        """
+        from fencepost.drawing.terminal import pretty
+
+        return pretty(self, width=width)
+
+    def to_svg(self, *, theme: Theme = "light", boundaries: bool = False) -> str:
+        """A picture in SVG, with the words along the bottom.
+
+        Args:
+            theme: light or dark, which need no style sheet; auto has classes alone, for pages with
+                `fencepost.drawing.html.STYLE`.
+            boundaries: whether the gaps around the words are marked and numbered.
+        """
+        from fencepost.drawing.svg import tree_svg
+
+        return tree_svg(self, theme=theme, boundaries=boundaries)
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows."""
+        return self.to_svg()
 
     def to_nltk(self) -> nltk.Tree:
         """The same tree as `nltk` has it, with a node of one word for each tag."""
