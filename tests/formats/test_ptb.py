@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fencepost.errors import DataError
 from fencepost.formats import WriteSettings, read, write
-from fencepost.formats.ptb import chunks, pieces, pretty_pieces
+from fencepost.formats.ptb import chunks, pieces
 from fencepost.structure import Parse, Sentence, Tree
 from tests.strategies import trees
 
@@ -22,13 +22,13 @@ def texts(parses: list[Parse]) -> list[str]:
     return [str(parse.tree) for parse in parses]
 
 
-@given(st.lists(trees(), max_size=4), st.booleans())
+@given(st.lists(trees(), max_size=4), st.none() | st.integers(1, 8))
 def test_reading_undoes_writing(
-    tmp_path_factory: pytest.TempPathFactory, drawn: list[Tree], pretty: bool
+    tmp_path_factory: pytest.TempPathFactory, drawn: list[Tree], indent: int | None
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "trees.ptb"
     parses = [Parse(tree.sentence, tree) for tree in drawn]
-    assert write(parses, path, format="pretty" if pretty else "ptb") == len(parses)
+    assert write(parses, path, indent=indent) == len(parses)
     assert list(read(path)) == parses
 
 
@@ -129,11 +129,13 @@ def test_chunks_are_cut_where_brackets_balance() -> None:
     assert list(chunks(lines)) == [(2, "(A a) (B b)"), (3, "(S\n  (C c)\n\n)"), (7, "(D d")]
 
 
-def test_the_settings_have_nothing_to_do_with_brackets() -> None:
-    tree = Tree.from_brackets("(S (A a))")
+def test_brackets_can_be_indented() -> None:
+    tree = Tree.from_brackets("(S (NP (A a)) (B b))")
     parse = Parse(tree.sentence, tree)
-    assert list(pieces([parse], WriteSettings())) == ["(S (A a))\n"]
-    assert list(pretty_pieces([parse, parse], WriteSettings())) == ["(S (A a))\n", "\n(S (A a))\n"]
+    assert list(pieces([parse], WriteSettings())) == ["(S (NP (A a)) (B b))\n"]
+    assert (
+        list(pieces([parse] * 2, WriteSettings(indent=3))) == ["(S\n   (NP (A a))\n   (B b))\n"] * 2
+    )
 
 
 def test_depth_and_length_do_not_matter(tmp_path: Path) -> None:

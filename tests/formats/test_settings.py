@@ -13,7 +13,10 @@ def test_a_choice_that_is_not_there_is_refused(setting: str, value: str) -> None
         ReadSettings(**{setting: value})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("setting", "value"), [("encoding", "klingon"), ("scheme", "auto")])
-def test_so_is_one_for_writing(setting: str, value: str) -> None:
-    with pytest.raises(ConfigError, match=value):
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("encoding", "klingon"), ("scheme", "auto"), ("indent", 0), ("width", -3)],
+)
+def test_so_is_one_for_writing(setting: str, value: str | int) -> None:
+    with pytest.raises(ConfigError, match=str(value)):
         WriteSettings(**{setting: value})  # type: ignore[arg-type]

@@ -5,7 +5,8 @@ import pytest
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats import read, write
-from fencepost.structure import Parse, Tree
+from fencepost.formats.registry import FORMATS, Format
+from fencepost.structure import Parse, Span, Tree
 
 
 def parse(text: str) -> Parse:
@@ -65,10 +66,50 @@ def test_an_unknown_setting_is_told() -> None:
 
 
 def test_what_is_no_single_text_cannot_go_to_standard_output() -> None:
-    with pytest.raises(DataError, match="brat cannot be written to standard output"):
-        write([], "-", format="brat")
+    for format, name in (("brat", "brat.ann"), ("spacy", "spacy.spacy")):
+        with pytest.raises(DataError) as raised:
+            write([], "-", format=format)
+        assert str(raised.value) == (
+            f"{format} cannot be written to standard output; name a file or a folder, as in -o "
+            f"{name}"
+        )
 
 
 def test_text_goes_to_standard_output(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert write([parse("(S (A a))")], "-", format="pretty") == 1
+    assert write([parse("(S (A a))")], "-", format="ptb") == 1
     assert capsysbinary.readouterr().out == b"(S (A a))\n"
+
+
+def test_what_a_suffix_may_mean_in_two_ways_is_asked_for(tmp_path: Path) -> None:
+    tree = parse("(S (A a))").tree
+    assert tree is not None
+    found = Parse(tree.sentence, entities=(Span(0, 1, "X"),))
+    for name in ("x.tsv", "x.tsv.gz"):
+        path = tmp_path / name
+        with pytest.raises(DataError) as raised:
+            write([found], path)
+        assert str(raised.value) == (
+            f"{path}: '.tsv' may be tsv (a table of entities) or conll (columns): name it with --to"
+        )
+        assert not path.exists()
+        write([found], path, format="tsv")
+        write([found], path, format="conll")
+        assert [parse.entities for parse in read(path)] == [(Span(0, 1, "X"),)], "columns"
+
+
+def test_only_what_can_be_read_is_looked_for_in_a_folder(tmp_path: Path) -> None:
+    write([parse("(S (A a))")], tmp_path / "x.ptb")
+    write([parse("(S (A a))")], tmp_path / "x.html")
+    assert len(list(read(tmp_path))) == 1
+    for path, format in ((tmp_path / "x.html", None), (tmp_path, "tsv")):
+        with pytest.raises(DataError, match=r"(html can only be written|no file with )"):
+            read(path, format=format)
+
+
+@pytest.mark.parametrize("format", FORMATS.values(), ids=lambda format: format.name)
+def test_a_new_file_has_a_suffix_of_its_format(format: Format, tmp_path: Path) -> None:
+    path = tmp_path / f"x{format.suffix}"
+    write([], path, format=format.name)
+    assert path.exists()
+    if format.attempts is not None:
+        assert list(read(path)) == []

@@ -8,6 +8,8 @@ data.py       three-line entities           jsonl.py     JSON lines
 conll.py      columns                       schemes.py   BIO and its like
 brat.py       text with stand-off entities  standoff.py  characters to words and sentences
 docbin.py     spaCy's binary documents      corpora/     original distributions
+pretty.py     laid out for reading          html.py      pages with drawings
+tsv.py        a table of entities
 """
 
 from fencepost.formats.reading import Reading, read

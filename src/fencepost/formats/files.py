@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from fencepost.errors import DataError
 
 STANDARD = "-"  # standard input or output, where a path is expected
 
+_HALF_PAIR = re.compile(r"[\ud800-\udfff]")
 _GZIP_MAGIC = b"\x1f\x8b"
 _ONE_BYTE_NEWLINES = ("utf-8", "utf_8", "ascii", "latin", "iso", "gb", "big5", "cp", "euc", "shift")
 
@@ -156,6 +158,11 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def without_halves(text: str) -> str:
+    """A text in which halves of surrogate pairs, which no encoding can say, are replaced."""
+    return _HALF_PAIR.sub("\ufffd", text)
 
 
 def _mode_for(target: Path) -> int:

@@ -72,17 +72,9 @@ def _read_chunk(text: str, line: int, settings: ReadSettings) -> Iterator[Parse]
 
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
-    """The text of a file with one tree a line."""
+    """The text of a file with one tree a line; with an indent, over as many as it takes."""
     for parse in parses:
-        yield f"{tree_of(parse)}\n"
-
-
-def pretty_pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
-    """The text of a file with indented trees and an empty line between them."""
-    gap = ""
-    for parse in parses:
-        yield f"{gap}{tree_of(parse).pretty()}\n"
-        gap = "\n"
+        yield f"{tree_of(parse).to_brackets(indent=settings.indent)}\n"
 
 
 def tree_of(parse: Parse) -> Tree:

@@ -12,7 +12,7 @@ from typing import Any
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats.attempt import Dropped
 from fencepost.formats.files import STANDARD, Source
-from fencepost.formats.registry import FORMATS, Format, format_of
+from fencepost.formats.registry import FORMATS, READABLE, Format, bare_suffix, format_of
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Parse
 
@@ -132,7 +132,7 @@ def _files(path: str | os.PathLike[str], name: str | None) -> tuple[Format, list
     else:
         format, files = _files_below(folder, name)
     if format.attempts is None:
-        readable = ", ".join(f.name for f in FORMATS.values() if f.attempts)
+        readable = ", ".join(f.name for f in READABLE)
         raise DataError(f"{format.name} can only be written; readable are {readable}")
     return format, files
 
@@ -140,9 +140,9 @@ def _files(path: str | os.PathLike[str], name: str | None) -> tuple[Format, list
 def _files_below(folder: Path, name: str | None) -> tuple[Format, list[Path]]:
     everything = sorted(file for file in folder.rglob("*") if file.is_file())
     found: dict[str, list[Path]] = {}
-    for format in FORMATS.values() if name is None else [format_of(folder, name)]:
+    for format in READABLE if name is None else [format_of(folder, name)]:
         for file in everything:
-            if Path(file.name.removesuffix(".gz")).suffix in format.suffixes:
+            if bare_suffix(file) in format.suffixes:
                 found.setdefault(format.name, []).append(file)
     if len(found) > 1:
         raise DataError(

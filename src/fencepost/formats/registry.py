@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fencepost.errors import DataError
-from fencepost.formats import brat, conll, data, docbin, jsonl, ptb
+from fencepost.formats import brat, conll, data, docbin, html, jsonl, pretty, ptb, tsv
 from fencepost.formats.attempt import Attempt
 from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
@@ -21,7 +21,8 @@ class Format:
 
     name: str
     layers: frozenset[str]  # what it can say of a sentence besides its words
-    suffixes: tuple[str, ...] = ()
+    suffix: str  # of a new file
+    suffixes: tuple[str, ...] = ()  # that tell this format
     attempts: Callable[[Source, ReadSettings], Iterator[Attempt]] | None = None
     pieces: Callable[[Iterable[Parse], WriteSettings], Iterator[str]] | None = None  # of text
     save: Callable[[Iterable[Parse], Path, WriteSettings], None] | None = None  # not as one text
@@ -35,15 +36,17 @@ FORMATS = {
         Format(
             name="ptb",
             layers=_TREE,
+            suffix=".ptb",
             # .fid, .nw and the others are what the Chinese Treebank calls its files.
             suffixes=(".ptb", ".mrg", ".brackets", ".fid", *(f".{kind}" for kind in ptb.CTB_KINDS)),
             attempts=ptb.attempts,
             pieces=ptb.pieces,
         ),
-        Format(name="pretty", layers=_TREE, pieces=ptb.pretty_pieces),
+        Format(name="pretty", layers=_TREE | _ENTITIES, suffix=".txt", pieces=pretty.pieces),
         Format(
             name="data",
             layers=_ENTITIES,
+            suffix=".data",
             suffixes=(".data",),
             attempts=data.attempts,
             pieces=data.pieces,
@@ -51,6 +54,7 @@ FORMATS = {
         Format(
             name="jsonl",
             layers=_TREE | _ENTITIES,
+            suffix=".jsonl",
             suffixes=(".jsonl", ".ndjson"),
             attempts=jsonl.attempts,
             pieces=jsonl.pieces,
@@ -58,6 +62,7 @@ FORMATS = {
         Format(
             name="conll",
             layers=_ENTITIES,
+            suffix=".conll",
             suffixes=(".conll", ".bio", ".iob", ".tsv"),
             attempts=conll.attempts,
             pieces=conll.pieces,
@@ -65,13 +70,23 @@ FORMATS = {
         Format(
             name="brat",
             layers=_ENTITIES,
+            suffix=".ann",
             suffixes=(".ann",),
             attempts=brat.attempts,
             save=brat.save,
         ),
+        Format(name="tsv", layers=_ENTITIES, suffix=".tsv", pieces=tsv.pieces),
+        Format(
+            name="html",
+            layers=_TREE | _ENTITIES,
+            suffix=".html",
+            suffixes=(".html", ".htm"),
+            pieces=html.pieces,
+        ),
         Format(
             name="spacy",
             layers=_ENTITIES,
+            suffix=".spacy",
             suffixes=(".spacy",),
             attempts=docbin.attempts,
             save=docbin.save,
@@ -80,13 +95,37 @@ FORMATS = {
 }
 
 
+READABLE = tuple(format for format in FORMATS.values() if format.attempts is not None)
+
+
+def bare_suffix(path: str | os.PathLike[str]) -> str:
+    """The suffix that tells what is in a file, packed or not."""
+    return Path(str(path).removesuffix(".gz")).suffix
+
+
+def written_format(path: str | os.PathLike[str], name: str | None = None) -> Format:
+    """The format of a new file: the one that is named, or the one that its suffix tells."""
+    if name is None and bare_suffix(path) == ".tsv":
+        raise DataError(
+            "'.tsv' may be tsv (a table of entities) or conll (columns): name it with --to",
+            path=str(path),
+        )
+    format = format_of(path, name)
+    if format.save is not None and str(path) == STANDARD:
+        raise DataError(
+            f"{format.name} cannot be written to standard output; name a file or a folder, as in "
+            f"-o {format.name}{format.suffix}"
+        )
+    return format
+
+
 def format_of(path: str | os.PathLike[str], name: str | None = None) -> Format:
     """The format that is named, or the one that a file's suffix tells."""
     if name is not None:
         if name not in FORMATS:
             raise DataError(f"the format {name!r} is unknown; known are {', '.join(FORMATS)}")
         return FORMATS[name]
-    suffix = Path(str(path).removesuffix(".gz")).suffix
+    suffix = bare_suffix(path)
     for format in FORMATS.values():
         if suffix in format.suffixes:
             return format

@@ -50,10 +50,17 @@ class WriteSettings:
     encoding: str = "utf-8"
     scheme: WrittenScheme = "bio"
     span_group: str = "sc"
+    indent: int | None = None  # of brackets: blanks a level; None: one tree a line
+    width: int = 100  # of what is laid out for reading, in columns
 
     def __post_init__(self) -> None:
         _check_encoding(self.encoding)
         _check_choice("scheme", self.scheme, WrittenScheme)
+        # Without any, each bracket would begin a line, as if it began a tree.
+        if self.indent is not None and self.indent < 1:
+            raise ConfigError(f"indent has to be at least 1, not {self.indent}")
+        if self.width < 1:
+            raise ConfigError(f"width has to be at least 1, not {self.width}")
 
 
 def _check_encoding(name: str) -> None:

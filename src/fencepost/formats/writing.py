@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats.files import STANDARD, written_whole
-from fencepost.formats.registry import format_of
+from fencepost.formats.files import written_whole
+from fencepost.formats.registry import written_format
 from fencepost.formats.settings import WriteSettings
 from fencepost.structure import Parse
 
@@ -27,19 +27,18 @@ def write(
     Args:
         parses: gone through once, so they may be more than fit in memory.
         path: a file, or `-` for standard output; `.gz` packs it. For brat, a folder or an `.ann`.
-        format: one of `ptb pretty data jsonl conll brat spacy`; None: what the suffix tells.
+        format: one of `ptb pretty data jsonl conll brat tsv html spacy`; None: what the suffix
+            tells.
         settings: those of `WriteSettings`.
     """
     try:
         chosen = WriteSettings(**settings)
     except TypeError as error:
         raise ConfigError(f"unknown setting for writing: {error}") from error
-    target = format_of(path, format)
+    target = written_format(path, format)
     counted = _Counted(parses)
     try:
         if target.save is not None:
-            if str(path) == STANDARD:
-                raise DataError(f"{target.name} cannot be written to standard output")
             target.save(counted, Path(path), chosen)
         else:
             assert target.pieces is not None

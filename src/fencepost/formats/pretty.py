@@ -1,0 +1,67 @@
+"""Parses for people: the tree, drawn with lines, and below it the entities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import exp
+
+from fencepost.drawing.terminal import pretty, printable
+from fencepost.drawing.widths import cells
+from fencepost.formats.settings import WriteSettings
+from fencepost.structure import Parse, Sentence, Span
+
+
+def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
+    """The text of a file, with an empty line between sentences."""
+    gap = ""
+    for parse in parses:
+        yield f"{gap}{told_parse(parse, width=settings.width)}\n"
+        gap = "\n"
+
+
+def told_parse(parse: Parse, *, width: int = 100) -> str:
+    """A parse for people: the tree, then the entities, each under the one that holds it.
+
+    Args:
+        parse: any; without a tree, its words are shown.
+        width: columns of the terminal.
+    """
+    parts = []
+    if parse.tree is not None:
+        parts.append(pretty(parse.tree, width=width))
+    elif parse.tags is not None:
+        tagged = map("/".join, zip(parse.words, parse.tags, strict=True))
+        parts.append(" ".join(map(printable, tagged)))
+    else:
+        lines = parse.sentence.text_between(0, len(parse.words)).split("\n")
+        parts += map(printable, lines)
+    if parse.entities:
+        parts += ["entities", _told_entities(parse.entities, parse.sentence)]
+    elif parse.entities is not None:
+        parts.append("no entities")
+    if parse.log_probs:
+        told = [f"{name} {exp(value):.2g}" for name, value in parse.log_probs.items()]
+        parts.append(f"probability of the {', of the '.join(told)}")
+    return "\n".join(parts)
+
+
+def _told_entities(entities: Sequence[Span], sentence: Sentence) -> str:
+    rows = []
+    holders: list[Span] = []
+    for span in entities:
+        while holders and holders[-1].end <= span.start:
+            holders.pop()
+        text = " ".join(sentence.text_between(span.start, span.end).split())
+        probability = span.probability
+        told = "" if probability is None else f"{probability:.2f}"
+        rows.append(("  " * len(holders) + printable(text), printable(span.label or ""), told))
+        holders.append(span)
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        f"  {_padded(text, widths[0])}  {_padded(label, widths[1])}  {told}".rstrip()
+        for text, label, told in rows
+    )
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - cells(text))

@@ -1,0 +1,41 @@
+"""A table of entities: a line with the names of the columns, then a line for each entity.
+
+    sentence  id  start  end  start_char  end_char  label  text          probability
+    1             0      3    0           12        ORG    Bank of Oslo  0.910000
+
+Tabs stand between columns, and what is not known is empty. Nothing is quoted: tabs and ends of
+lines in a text become blanks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from fencepost.formats.data import entities_of
+from fencepost.formats.files import without_halves
+from fencepost.formats.settings import WriteSettings
+from fencepost.structure import Parse
+from fencepost.structure.table import COLUMNS, entity_rows
+
+_BREAK = re.compile(r"\r\n|[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # where some reader would cut
+
+
+def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
+    """The text of a file, one entity a line under the names of the columns."""
+    yield "\t".join(COLUMNS) + "\n"
+    for row in entity_rows(map(_with_entities, parses)):
+        yield "\t".join(map(_cell, row.values())) + "\n"
+
+
+def _with_entities(parse: Parse) -> Parse:
+    entities_of(parse)
+    return parse
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6f}"
+    return _BREAK.sub(" ", without_halves(str(value)))
