@@ -1,0 +1,283 @@
+"""Drawings of annotated sentences, as files: SVG, PDF, PNG, or a page of HTML.
+
+SVG is our own; typst turns it into PDF and PNG.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from fencepost.drawing.html import parse_html
+from fencepost.drawing.svg import entities_svg, tree_svg
+from fencepost.errors import ConfigError, DataError
+from fencepost.formats import Reading, WriteSettings
+from fencepost.formats.files import STANDARD, without_halves, written_whole
+from fencepost.formats.html import page_of
+from fencepost.run.watching import Watch, unwatched
+from fencepost.structure import Parse
+
+if TYPE_CHECKING:
+    import typst
+
+Kind = Literal["svg", "pdf", "png", "html"]
+Printed = Literal["pdf", "png"]  # what typst makes
+KINDS: tuple[Kind, ...] = ("svg", "pdf", "png", "html")
+Layer = Literal["tree", "entities"]
+LAYERS: tuple[Layer, ...] = ("tree", "entities")
+
+_HEAD = "#set page(width: auto, height: auto, margin: 0pt)\n#set document(date: none)"
+_SIZE = re.compile(r'<svg [^>]*?\bwidth="([0-9.]+)" height="([0-9.]+)"')
+_POINTS = 0.75  # of a typesetter, in one of SVG's units
+_MOST_POINTS = 14_400  # of a side of a page of PDF; some readers show no larger ones
+_PIXELS_PER_INCH = 144
+_MOST_PIXELS = 100_000_000  # of a PNG; each takes four bytes of memory and more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which drawings are made, and how they look."""
+
+    task: Layer | None = None  # None: the layers that are there
+    limit: int | None = None  # only so many sentences
+    sentence: int | None = None  # only this one, counted from 1
+    theme: Literal["light", "dark"] | None = None  # None: light; on a page, what its reader prefers
+    boundaries: bool = False
+
+    def layers(self, parse: Parse) -> list[Layer]:
+        """The layers of a parse that are drawn."""
+        wanted = LAYERS if self.task is None else (self.task,)
+        return [layer for layer in wanted if getattr(parse, layer) is not None]
+
+
+class Drawing(NamedTuple):
+    """One layer of one sentence."""
+
+    number: int  # of the sentence, from 1
+    layer: Layer
+    svg: str
+
+
+def draw(
+    reading: Reading,
+    out: str | os.PathLike[str],
+    *,
+    kind: Kind | None = None,
+    wanted: Wanted | None = None,
+    watch: Watch = unwatched,
+) -> int:
+    """Draw what is read, and return how many drawings there are.
+
+    Args:
+        reading: annotated sentences.
+        out: a folder (one that is there, or a name that ends with a slash) for one file each; a
+            `.pdf` or `.html` for all of them; an `.svg` or `.png` for a single one. `-` is
+            standard output.
+        kind: of the files; None: what the suffix tells, and SVG in a folder.
+        wanted: which drawings.
+        watch: shows how far it is.
+
+    Raises:
+        DataError: there is nothing to draw, or too much for one file.
+        ConfigError: the kind is not known, or there is no typst, which PDF and PNG need.
+    """
+    wanted = wanted or Wanted()
+    kind, folder = _target(str(out), kind)
+    chosen = _Chosen(reading, watch=watch, wanted=wanted)
+    if kind == "html":
+        with written_whole(out) as file:
+            for piece in page_of(_parts(chosen, wanted), WriteSettings()):
+                file.write(piece.encode())
+    elif kind == "pdf" and folder is None:
+        fonts = _fonts()
+        _write(out, _typeset((drawing.svg for drawing in _drawings(chosen, wanted)), "pdf", fonts))
+    else:
+        make = str.encode if kind == "svg" else partial(_typeset_one, kind=kind, fonts=_fonts())
+        if folder is None:
+            (drawing,) = _drawings(_only(chosen, wanted, str(out)), wanted)
+            _write(out, make(drawing.svg))
+        else:
+            for number, layer, svg in _drawings(chosen, wanted):
+                _make_folder(folder)
+                _write(folder / f"{number:04}-{layer}.{kind}", make(svg))
+    return chosen.drawings
+
+
+def _target(out: str, kind: Kind | None) -> tuple[Kind, Path | None]:
+    """What is written, and the folder for it if there is one."""
+    if out.endswith(("/", os.sep)) or os.path.isdir(out):
+        if kind == "html":
+            raise ConfigError("html is one page for all drawings: name a file, as in -o x.html")
+        return kind or "svg", Path(out)
+    told = next((kind for kind in KINDS if out.endswith(f".{kind}")), None)
+    if kind is not None and told is not None and kind != told:
+        raise ConfigError(f"{out} says {told}, and --to says {kind}")
+    if kind is None and told is None and out != STANDARD:
+        raise ConfigError(
+            f"{out}: a drawing ends with .svg, .pdf, .png or .html; a folder that is not there "
+            f"yet, with a slash, as in {out}/"
+        )
+    return kind or told or "svg", None
+
+
+class _Chosen:
+    """The sentences that are drawn, each with its number, and how many drawings that makes."""
+
+    def __init__(self, reading: Reading, *, watch: Watch, wanted: Wanted) -> None:
+        self.reading, self.watch, self.wanted = reading, watch, wanted
+        self.drawings = 0
+
+    def __iter__(self) -> Iterator[tuple[int, Parse]]:
+        wanted = self.wanted
+        parses = islice(self.watch(self.reading), wanted.sentence or wanted.limit)
+        number = 0
+        for number, parse in enumerate(parses, 1):
+            layers = wanted.layers(parse)
+            if layers and (wanted.sentence is None or number == wanted.sentence):
+                self.drawings += len(layers)
+                yield number, parse
+        place = self.reading.place[0]
+        if wanted.sentence is not None and number < wanted.sentence:
+            raise DataError(f"there is no sentence {wanted.sentence}, only {number}", path=place)
+        if not self.drawings:
+            layer = {"tree": "a tree", "entities": "entities"}.get(wanted.task or "", "either")
+            what = "this sentence does not have" if wanted.sentence else "no sentence has"
+            raise DataError(f"nothing to draw: {what} {layer}", path=place)
+
+
+def _only(chosen: Iterable[tuple[int, Parse]], wanted: Wanted, out: str) -> list[tuple[int, Parse]]:
+    """The one sentence for a file that holds one drawing."""
+    first = list(islice(chosen, 2))
+    if len(first) > 1:
+        raise DataError(
+            "there are several sentences, and this holds one drawing; choose one with --sentence "
+            "N, or name a folder (-o DIR/), a .pdf or an .html",
+            path=out,
+        )
+    if len(wanted.layers(first[0][1])) > 1:
+        raise DataError(
+            "this sentence has a tree and entities, and this holds one drawing; choose with "
+            "--task tree or --task entities",
+            path=out,
+        )
+    return first
+
+
+def _drawings(chosen: Iterable[tuple[int, Parse]], wanted: Wanted) -> Iterator[Drawing]:
+    for number, parse in chosen:
+        for layer in wanted.layers(parse):
+            svg = _svg(parse, layer, theme=wanted.theme or "light", boundaries=wanted.boundaries)
+            yield Drawing(number, layer, without_halves(svg))
+
+
+def _svg(
+    parse: Parse, layer: Layer, *, theme: Literal["light", "dark", "auto"], boundaries: bool
+) -> str:
+    if layer == "entities":
+        return entities_svg(parse, theme=theme, boundaries=boundaries)
+    assert parse.tree is not None
+    return tree_svg(parse.tree, theme=theme, boundaries=boundaries)
+
+
+def _parts(chosen: Iterable[tuple[int, Parse]], wanted: Wanted) -> Iterator[str]:
+    """The sentences of a page, in its reader's colours or in those that are wanted."""
+    theme = wanted.theme
+    if theme is not None:
+        yield f"<style>:root{{color-scheme:{theme}}}</style>"
+    for _, parse in chosen:
+        part = _part(parse, wanted)
+        yield part if theme is None else f'<div data-theme="{theme}">{part}</div>'
+
+
+def _part(parse: Parse, wanted: Wanted) -> str:
+    """A sentence on a page."""
+    layers = wanted.layers(parse)
+    if wanted.boundaries:
+        svgs = (_svg(parse, layer, theme="auto", boundaries=True) for layer in layers)
+        drawn = "".join(f'<div class="wide">{svg}</div>' for svg in svgs)
+        return f'<div class="fencepost fencepost-sheet"><section>{drawn}</section></div>'
+    tree = parse.tree if "tree" in layers else None
+    entities = parse.entities if "entities" in layers else None
+    return parse_html(replace(parse, tree=tree, entities=entities))
+
+
+def _write(path: str | os.PathLike[str], data: bytes) -> None:
+    with written_whole(path) as file:
+        file.write(data)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path=str(folder)) from error
+
+
+def _fonts() -> typst.Fonts:
+    """The fonts for PDF and PNG: looking for them takes longer than a drawing."""
+    try:
+        import typst
+    except ImportError as error:
+        raise ConfigError(
+            "typst is needed for PDF and PNG: pip install 'fencepost[draw]'; SVG and HTML need "
+            "nothing"
+        ) from error
+    return typst.Fonts()
+
+
+def _typeset_one(svg: str, kind: Printed, fonts: typst.Fonts) -> bytes:
+    return _typeset([svg], kind, fonts)
+
+
+def _typeset(svgs: Iterable[str], kind: Printed, fonts: typst.Fonts) -> bytes:
+    """Drawings as PDF, one a page, or as PNG, which holds one."""
+    import typst
+
+    with tempfile.TemporaryDirectory() as folder:
+        lines = [_HEAD]
+        for number, svg in enumerate(svgs):
+            Path(folder, f"{number}.svg").write_text(svg, encoding="utf-8")
+            width, height = _size(svg, kind)
+            gap = "#pagebreak()\n" if number else ""
+            size = f"width: {width:.2f}pt, height: {height:.2f}pt"
+            lines.append(f'{gap}#image("{number}.svg", {size})')
+        main = Path(folder, "main.typ")
+        main.write_text("\n".join(lines), encoding="utf-8")
+        try:
+            data = typst.compile(
+                main, format=kind, ppi=_PIXELS_PER_INCH, font_paths=fonts, root=Path(folder)
+            )
+        except typst.TypstError as error:
+            raise DataError(f"typst could not draw this: {error.message}") from error
+        except BaseException as error:
+            # A panic of Rust's is no Exception to Python, so that nobody catches it by accident.
+            if type(error).__name__ != "PanicException":
+                raise
+            raise DataError(f"typst broke off: {error}; .svg and .html do without it") from error
+    assert isinstance(data, bytes)
+    return data
+
+
+def _size(svg: str, kind: Printed) -> tuple[float, float]:
+    """Width and height of a drawing in points, less than its own if a page cannot be so large."""
+    match = _SIZE.search(svg)
+    assert match is not None
+    width, height = (float(side) * _POINTS for side in match.groups())
+    if kind == "pdf":
+        share = min(1.0, _MOST_POINTS / max(width, height))
+        return width * share, height * share
+    across, down = (math.ceil(side * _PIXELS_PER_INCH / 72) for side in (width, height))
+    if across * down > _MOST_PIXELS:
+        raise DataError(
+            f"a PNG of this sentence would have {across:,} times {down:,} pixels, which is too "
+            "many; .svg, .pdf and .html can be of any size"
+        )
+    return width, height
