@@ -6,17 +6,20 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
 from fencepost.cli import main
+from fencepost.cli.options import From, To, models
 from fencepost.cli.progress import watcher
-from fencepost.cli.reports import told_parse
+from fencepost.drawing.widths import cells
 from fencepost.formats import ReadSettings, read
+from fencepost.formats.registry import FORMATS, READABLE
 from fencepost.parser.model import save_model
 from fencepost.run.sides import Sides
 from fencepost.run.watching import unwatched
-from fencepost.structure import Entity, Parse, Sentence, Span, Tree
+from fencepost.structure import Span, Tree
 from tests.eight import write_eight
 from tests.parser.test_parser import lively_model
 from tests.shared import SHARED, needs_shared_data
@@ -79,6 +82,43 @@ class TestConvert:
         assert [path.name for path in tmp_path.iterdir()] == ["in.ptb"]
         status, _, err = run("convert", source, out, "--skip-bad")
         assert (status, err) == (0, "9,999 sentences written\nleft out: 1 bad sentences\n")
+
+    def test_brackets_can_be_indented(self, run: Run, tmp_path: Path) -> None:
+        out = tmp_path / "out.ptb"
+        assert run("convert", EXAMPLES / "garden.ptb", out, "--indent", "2", "-q")[0] == 0
+        assert out.read_text().startswith("(ROOT\n  (S\n    (NP ")
+        assert list(read(out)) == list(read(EXAMPLES / "garden.ptb"))
+        assert run("convert", EXAMPLES / "garden.ptb", out, "--indent", "0")[0] == 2
+
+    def test_lays_out_for_reading(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        _, out, _ = run("convert", EXAMPLES / "garden.ptb", "-", "--to", "pretty")
+        assert "│" in out
+        assert "ROOT" in out.splitlines()[0]
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", "40")
+        _, out, _ = run("convert", EXAMPLES / "garden.ptb", "-", "--to", "pretty")
+        assert max(map(cells, out.splitlines())) <= 40
+
+    def test_writes_pages_and_tables(self, run: Run, tmp_path: Path) -> None:
+        out = tmp_path / "out.html"
+        assert run("convert", EXAMPLES / "garden.ptb", out) == (0, "", "3 sentences written\n")
+        assert out.read_text().count("fencepost-tree") >= 3
+        status, table, _ = run("convert", EXAMPLES / "museum.data", "-", "--to", "tsv")
+        assert (status, table.count("\n")) == (0, 1 + 8)
+        assert table.startswith("sentence\tid\tstart\t")
+
+    def test_asks_what_tsv_means(self, run: Run, tmp_path: Path) -> None:
+        out = tmp_path / "out.tsv"
+        assert run("convert", EXAMPLES / "museum.data", out) == (
+            2,
+            "",
+            f"fencepost: {out}: '.tsv' may be tsv (a table of entities) or conll (columns): name "
+            "it with --to\n",
+        )
+        assert run("convert", EXAMPLES / "museum.data", out, "--to", "conll")[0] == 0
+        assert [parse.entities for parse in read(out)] == [
+            parse.entities for parse in read(EXAMPLES / "museum.data")
+        ]
 
     def test_columns_are_numbers(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "x.conll"
@@ -441,8 +481,9 @@ class TestParse:
         status, out, err = parse(path)
         assert (status, err) == (0, "")
         first, second = out.split("\n\n")
-        assert first[0] == second[0] == "("
-        assert "(XX" not in out, "tags"
+        assert ["The", "cat", "sat", "."] in [line.split() for line in first.splitlines()]
+        assert "│" in first
+        assert "XX" not in out, "tags"
         assert "\nprobability of the tree 0." in second
         _, as_json, _ = parse(path, "--to", "jsonl")
         assert as_json.startswith("{")
@@ -455,8 +496,21 @@ class TestParse:
         path.write_text('{"words": ["New York", "slept"]}')
         status, out, _ = parse(path, "--task", "tree")
         assert status == 0
-        assert out.startswith("(0, 2) ")
-        assert "New York slept" in out
+        assert "New York" in out
+        assert "(0, 2) " not in out
+
+    def test_trees_fit_the_terminal(self, parse: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        text = "The cat sat on the mat and looked at a bird that sang in the garden of Ann."
+        shown = {}
+        for columns in (60, 400):
+            monkeypatch.setenv("COLUMNS", str(columns))
+            _, shown[columns], _ = parse(text, "--task", "tree")
+            assert max(map(cells, shown[columns].splitlines()[:-1])) <= columns
+        assert shown[60] != shown[400]
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: False)
+        _, piped, _ = parse(text, "--task", "tree", "--to", "pretty")
+        assert max(map(cells, piped.splitlines()[:-1])) <= 100
 
     def test_lays_out_into_a_pipe_if_asked_to(self, parse: Run) -> None:
         status, out, _ = parse("The cat sat.", "--to", "pretty")
@@ -483,6 +537,89 @@ class TestParse:
         assert (status, err) == (0, "")
         status, _, err = parse(bad, "-o", tmp_path / "out.xyz")
         assert "the suffix '.xyz' does not tell the format" in err
+
+    def test_fills_a_folder(self, parse: Run, tmp_path: Path) -> None:
+        source, out = tmp_path / "in", tmp_path / "out"
+        (source / "deep").mkdir(parents=True)
+        (source / "a.txt").write_text("The cat sat. It slept.")
+        (source / "deep/b.md").write_text("It ate.")
+        (source / "deep/empty.txt").write_text("")
+        assert parse(source, "A text.", "-o", f"{out}/") == (0, "", "")
+        counts = {str(path.relative_to(out)): len(list(read(path))) for path in out.rglob("*.*")}
+        assert counts == {
+            "a.jsonl": 2,
+            "deep/b.jsonl": 1,
+            "deep/empty.jsonl": 0,
+            "text.jsonl": 1,
+        }
+        # A folder that is there needs no slash; brackets, if only trees are asked for.
+        assert parse(source / "a.txt", "-o", out, "--task", "tree") == (0, "", "")
+        assert len(list(read(out / "a.ptb"))) == 2
+        assert parse(source / "a.txt", "-o", tmp_path / "pairs", "--to", "brat") == (0, "", "")
+        assert sorted(path.name for path in (tmp_path / "pairs").iterdir()) == ["a.ann", "a.txt"]
+
+    def test_fills_a_folder_inside_of_the_input_twice(self, parse: Run, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("The cat sat.")
+        for _ in range(2):
+            assert parse(tmp_path, "-o", f"{tmp_path}/out/") == (0, "", "")
+        assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.jsonl"]
+
+    def test_refuses_what_would_be_written_twice_before_anything_else(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        for name in ("a.txt", "a.md"):
+            (tmp_path / name).write_text("The cat sat.")
+        arguments = (tmp_path / "a.txt", tmp_path / "a.md", "-o", f"{tmp_path}/out/")
+        status, _, err = run("parse", *arguments, "--model", "nothing")
+        assert status == 2
+        assert "would both be written to this file" in err
+        status, _, err = run("parse", tmp_path / "a.txt", "-o", tmp_path, "--to", "pretty")
+        assert status == 2
+        assert "this input would be written over" in err
+
+    def test_what_a_folder_misses_is_told(self, parse: Run, tmp_path: Path) -> None:
+        source, out = tmp_path / "in", tmp_path / "out"
+        source.mkdir()
+        (source / "a.txt").write_text("One. Two three four. Five.")
+        (source / "b.txt").write_bytes(b"caf\xe9")
+        (source / "c.txt").write_text("Six.")
+        status, _, err = parse(source, "-o", f"{out}/", "--max-words", "3")
+        assert status == 2
+        first, second = err.splitlines()
+        assert first.startswith(f"fencepost: {source}/a.txt:1: a sentence of 4 words is longer")
+        assert second.startswith(f"fencepost: {source}/b.txt:1: not utf-8: byte 0xe9")
+        assert sorted(path.name for path in out.iterdir()) == ["a.jsonl", "c.jsonl"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("--to", "brat"), "brat cannot be written to standard output; name a file or a fol"),
+            (("--to", "spacy"), "spacy cannot be written to standard output; name a file or a fo"),
+            (("-o", "out.tsv"), "out.tsv: '.tsv' may be tsv (a table of entities) or conll"),
+            (("-o", "out.xyz"), "out.xyz: the suffix '.xyz' does not tell the format"),
+            (("-o", "out"), "out: a folder that is not there yet ends with a slash, as in out/; "),
+        ],
+    )
+    def test_refuses_what_cannot_be_written_before_anything_else(
+        self, run: Run, arguments: tuple[str, ...], message: str
+    ) -> None:
+        status, out, err = run("parse", "The cat sat.", *arguments, "--model", "nothing")
+        assert (status, out) == (2, "")
+        assert err.startswith(f"fencepost: {message}")
+
+    def test_writes_pages_and_tables(self, parse: Run, tmp_path: Path) -> None:
+        status, page, _ = parse("The <cat> sat. It slept.", "--to", "html")
+        assert status == 0
+        assert page.startswith("<!DOCTYPE html>")
+        assert page.rstrip().endswith("</html>")
+        assert page.count('role="img"') == 2
+        status, table, _ = parse("The cat sat.", "--to", "tsv")
+        assert table.startswith("sentence\tid\t")
+        rows = [line.split("\t") for line in table.splitlines()[1:]]
+        assert all(0 <= float(row[-1]) <= 1 for row in rows)
+        assert parse("The cat sat.", "-o", tmp_path / "x.htm") == (0, "", "")
+        assert parse("The cat sat.", "-o", tmp_path / "named", "--to", "html") == (0, "", "")
+        assert (tmp_path / "named").read_bytes() == (tmp_path / "x.htm").read_bytes()
 
     def test_reads_words_lines_and_formats(self, parse: Run, tmp_path: Path) -> None:
         path = tmp_path / "x.txt"
@@ -657,39 +794,129 @@ class TestParse:
         ]
 
 
-class TestToldParse:
-    SENTENCE = Sentence.from_whitespace(["Bank", "of", "Oslo", "sleeps"], ["\n", " ", " ", ""])
+class TestDraw:
+    def test_draws_into_files_and_says_how_many(self, run: Run, tmp_path: Path) -> None:
+        source = EXAMPLES / "garden.ptb"
+        for name in ("x.pdf", "x.html", "out/"):
+            assert run("draw", source, "-o", f"{tmp_path}/{name}") == (
+                0,
+                "",
+                "3 drawings written\n",
+            )
+        for name in ("x.svg", "x.png"):
+            arguments = ("--sentence", "2", "--boundaries", "--theme", "dark")
+            assert run("draw", source, "-o", tmp_path / name, *arguments, "-q") == (0, "", "")
+        assert len(list((tmp_path / "out").iterdir())) == 3
+        assert (tmp_path / "x.svg").read_text().count('class="boundary"') == 6
 
-    def test_entities_stand_under_those_that_hold_them(self) -> None:
-        entities = (
-            Entity(0, 3, "organization", self.SENTENCE, 0.91),
-            Entity(2, 3, "place", self.SENTENCE, 1.0),
-            Span(3, 4, "X"),
+    def test_an_argument_that_is_no_file_is_no_text_to_draw(self, run: Run) -> None:
+        assert run("draw", "The cat sat.", "-o", "x.svg") == (
+            2,
+            "",
+            "fencepost: The cat sat.: there is no such file; fencepost parse TEXT --to html draws "
+            "a text\n",
         )
-        assert told_parse(Parse(self.SENTENCE, entities=entities)).splitlines() == [
-            "Bank",
-            "of Oslo sleeps",
-            "entities",
-            "  Bank of Oslo  organization  0.91",
-            "    Oslo        place         1.00",
-            "  sleeps        X",
-        ]
 
-    def test_what_is_not_there_is_not_shown(self) -> None:
-        plain = Sentence(("a", "b"))
-        assert told_parse(Parse(plain)) == "a b"
-        assert told_parse(Parse(plain, entities=())) == "a b\nno entities"
-        assert told_parse(Parse(Sentence(("a", "b"), ("A", "B")))) == "a/A b/B"
-        tree = Tree(plain, (Span(0, 2, "S"),))
-        log_probs = {"tree": 0.0, "entities": -1.0}
-        assert told_parse(Parse(plain, tree, log_probs=log_probs)) == (
-            "(S (XX a) (XX b))\nprobability of the tree 1, of the entities 0.37"
+    def test_one_drawing_is_one(self, run: Run, tmp_path: Path) -> None:
+        status, _, err = run("draw", EXAMPLES / "garden.ptb", "-o", tmp_path / "x.svg")
+        assert status == 2
+        assert "choose one with --sentence N" in err
+        assert list(tmp_path.iterdir()) == []
+
+    def test_tells_what_was_left_out(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.data"
+        path.write_text("a b c\n0,2 X|1,3 X\n\n")
+        arguments = ("draw", path, "-o", tmp_path / "x.svg")
+        assert run(*arguments)[0] == 2
+        status, _, err = run(*arguments, "--on-crossing", "drop-span", "--task", "entities")
+        assert (status, err) == (0, "1 drawing written\nleft out: 1 crossing entities\n")
+
+    def test_reads_standard_input_and_writes_standard_output(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"(S (A a))\n")))
+        status, out, _ = run("draw", "-", "--from", "ptb", "-o", "-")
+        assert status == 0
+        assert out.startswith("<svg ")
+
+    def test_shows_a_bar_to_a_person(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("fencepost.cli.progress._unseen", lambda quiet: quiet)
+        monkeypatch.setenv("COLUMNS", "200")
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        _, _, err = run("draw", EXAMPLES / "garden.ptb", "-o", tmp_path / "x.html")
+        assert "garden.ptb" in err
+        assert "100%" in err
+
+
+class TestCompletion:
+    def test_choices_are_the_formats_that_there_are(self) -> None:
+        assert _choices(From) == {format.name for format in READABLE}
+        assert _choices(To) == set(FORMATS)
+
+    def test_models_go_on_to_those_that_ship_and_to_folders(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "runs/first").mkdir(parents=True)
+        (tmp_path / "runs/.hidden").mkdir()
+        (tmp_path / "runs.txt").write_text("")
+        assert models("en-sm") == ["en-small"]
+        assert models("ru") == ["runs/"]
+        assert {"en-small", "runs/"} <= set(models(""))
+        assert models("runs/") == ["runs/first/"]
+        assert models("runs/.h") == ["runs/.hidden/"]
+        assert models(f"{tmp_path}/runs/f") == [f"{tmp_path}/runs/first/"]
+        assert models("nowhere/x") == []
+
+
+def _choices(option: Any) -> set[str]:
+    (literal, _) = get_args(get_args(option)[0])
+    return set(get_args(literal))
+
+
+@pytest.mark.slow
+class TestPipes:
+    """Commands as programs, one after the other."""
+
+    def test_a_text_becomes_a_page(self, lively: Path, tmp_path: Path) -> None:
+        fencepost = f"{sys.executable} -m fencepost"
+        out = tmp_path / "x.html"
+        command = (
+            f"printf 'The cat sat.\\n\\nIt slept.' | {fencepost} parse - -m {lively} --to jsonl | "
+            f"{fencepost} convert - - --from jsonl --to jsonl -q | "
+            f"{fencepost} draw - --from jsonl -o {out}"
         )
+        done = subprocess.run(command, shell=True, capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "4 drawings written\n")
+        assert out.read_text().count("fencepost-tree") >= 2
+
+    def test_standard_input_fills_a_folder(self, lively: Path, tmp_path: Path) -> None:
+        command = [sys.executable, "-m", "fencepost", "parse", "-", "-m", str(lively)]
+        done = subprocess.run(
+            [*command, "-o", f"{tmp_path}/out/", "--to", "tsv"],
+            input=b"The cat sat.",
+            capture_output=True,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        assert [path.name for path in (tmp_path / "out").iterdir()] == ["stdin.tsv"]
+
+    @pytest.mark.parametrize("to", ["html", "pretty", "tsv", "conll", "data", "ptb"])
+    def test_every_text_goes_through_a_pipe(self, lively: Path, to: str) -> None:
+        command = [sys.executable, "-m", "fencepost", "parse", "-", "-m", str(lively), "--to", to]
+        done = subprocess.run(command, input="The cät sat.".encode(), capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert to == "tsv" or "cät" in done.stdout.decode()
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
+        ["draw", "nowhere.ptb", "-o", "x.svg"],
+        ["draw", EXAMPLES / "garden.ptb", "-o", "x.gif"],
+        ["draw", EXAMPLES / "garden.ptb", "-o", "/nowhere/x.svg", "--sentence", "1"],
+        ["draw", EXAMPLES / "garden.ptb"],
         ["train", "nowhere.toml", "--out", "run"],
         ["evaluate", "nowhere", EXAMPLES / "garden.ptb"],
         ["convert", "nowhere.ptb", "out.jsonl"],

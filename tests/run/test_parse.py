@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 from fencepost.errors import ConfigError, DataError
+from fencepost.formats import read
+from fencepost.formats.registry import FORMATS
 from fencepost.parser import documents
 from fencepost.parser.asking import Asked
 from fencepost.parser.model import Model
 from fencepost.parser.parser import Parser
 from fencepost.parser.predict import predict_batch
 from fencepost.run import parse as module
-from fencepost.run.parse import Kind, Texts, Unparsed, parse_texts
+from fencepost.run.parse import Kind, Texts, Unparsed, parse_into, parse_texts, targets
 from fencepost.structure import Entity, Parse, Sentence
 from tests.parser.test_parser import lively_model
 
@@ -445,3 +447,170 @@ def test_traces_of_a_treebank_are_no_words(tmp_path: Path) -> None:
     path.write_text("(S (NP (-NONE- *)) (VP (VB Go)))\n")
     (item,) = Texts([str(path)])
     assert item.sentences[0].words == ("Go",)
+
+
+class TestNames:
+    def test_files_below_a_folder_keep_their_place(self, tmp_path: Path) -> None:
+        (tmp_path / "a/b").mkdir(parents=True)
+        for name in ("a/b/x.txt", "a/y.v1.txt", "z.jsonl.gz", "plain.md"):
+            path = tmp_path / name
+            path.write_bytes(gzip.compress(b"") if name.endswith(".gz") else b"")
+        texts = Texts([f"{tmp_path}/", str(tmp_path / "a/b/x.txt")])
+        assert texts.names == ["a/b/x", "a/y.v1", "plain", "z", "x"]
+
+    def test_texts_and_standard_input_have_names(self, stdin: Any, tmp_path: Path) -> None:
+        (tmp_path / "README").write_text("")
+        (tmp_path / ".gz").write_text("")
+        texts = Texts(["A b.", "-", "C d.", str(tmp_path / "README"), str(tmp_path / ".gz")])
+        assert texts.names == ["text", "stdin", "text-2", "README", ".gz"]
+        assert texts.paths[:3] == [None, "-", None]
+
+    def test_what_was_written_inside_a_folder_is_not_read_again(self, tmp_path: Path) -> None:
+        (tmp_path / "out/deep").mkdir(parents=True)
+        (tmp_path / "x.txt").write_text("One.")
+        (tmp_path / "out/x.jsonl").write_text('{"text": "Two."}')
+        (tmp_path / "out/deep/x.jsonl").write_text('{"text": "Three."}')
+        assert words_of(Texts([str(tmp_path)], without=tmp_path / "out")) == ["One ."]
+        assert len(words_of(Texts([str(tmp_path)], without=tmp_path / "other"))) == 3
+        # A folder into which its own results go is read as a whole.
+        assert len(words_of(Texts([str(tmp_path)], without=tmp_path))) == 3
+
+
+class TestTargets:
+    def test_each_input_has_one(self, tmp_path: Path, cat: Path) -> None:
+        texts = Texts([str(cat), "It purred."])
+        found = targets(texts, tmp_path / "out", FORMATS["tsv"])
+        assert found == [tmp_path / "out/cat.tsv", tmp_path / "out/text.tsv"]
+
+    def test_two_inputs_never_give_the_same(self, tmp_path: Path) -> None:
+        (tmp_path / "x.md").write_text("")
+        (tmp_path / "x.txt").write_text("")
+        with pytest.raises(DataError) as raised:
+            targets(Texts([str(tmp_path)]), tmp_path / "out", FORMATS["ptb"])
+        assert str(raised.value) == (
+            f"{tmp_path}/out/x.ptb: {tmp_path}/x.txt and {tmp_path}/x.md would both be written to "
+            "this file; give the folder that holds both, or parse them one after the other"
+        )
+        path = tmp_path / "text.txt"
+        path.write_text("")
+        with pytest.raises(DataError, match=r"text\.txt and a text would both"):
+            targets(Texts(["A text.", str(path)]), tmp_path / "out", FORMATS["ptb"])
+
+    @pytest.mark.parametrize("format", ["pretty", "brat"])
+    def test_no_input_is_written_over(self, cat: Path, format: str) -> None:
+        texts = Texts([str(cat)])
+        assert targets(texts, cat.parent, FORMATS["jsonl"])
+        with pytest.raises(DataError) as raised:
+            targets(texts, cat.parent / "x/..", FORMATS[format])
+        assert str(raised.value) == (
+            f"{cat.parent}/x/../cat.txt: this input would be written over; name another folder (-o)"
+        )
+
+
+class TestParsingIntoAFolder:
+    @staticmethod
+    def fill(parser: Parser, texts: Texts, folder: Path, format: str, **options: Any) -> list[str]:
+        asked = parser.asked()
+        missed = parse_into(
+            folder, parser, texts=texts, asked=asked, format=FORMATS[format], **options
+        )
+        return [str(one) for one in missed]
+
+    def test_three_hundred_small_files_give_one_each(self, parser: Parser, tmp_path: Path) -> None:
+        source = tmp_path / "in"
+        for number in range(300):
+            path = source / f"{number % 7}/{number}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Some have several sentences, and some none.
+            path.write_text(" ".join(f"Sentence {number} {k}." for k in range(number % 4)))
+        out = tmp_path / "out"
+        heard: list[int] = []
+        texts = Texts([str(source)])
+        assert self.fill(parser, texts, out, "jsonl", done=heard.append) == []
+        assert sum(heard) == texts.words_read
+        assert len(heard) < 20, "they are parsed together"
+        found = [path for path in out.rglob("*") if path.is_file()]
+        assert len(found) == 300
+        for path in found:
+            number = int(path.stem)
+            assert path == out / f"{number % 7}/{number}.jsonl"
+            words = [" ".join(parse.words) for parse in read(path)]
+            assert words == [f"Sentence {number} {k} ." for k in range(number % 4)]
+
+    def test_files_hold_what_the_stream_gives(self, parser: Parser, cat: Path) -> None:
+        texts = [str(cat), "It purred. It ate."]
+        self.fill(parser, Texts(texts), cat.parent / "out", "jsonl")
+        expected = list(parse_texts(parser, Texts(texts)))
+        found = [*read(cat.parent / "out/cat.jsonl"), *read(cat.parent / "out/text.jsonl")]
+        assert found == expected
+
+    @pytest.mark.parametrize("format", sorted(FORMATS))
+    def test_every_format_can_be_written(self, parser: Parser, cat: Path, format: str) -> None:
+        (cat.parent / "empty.txt").write_text("\n")
+        out = cat.parent / "out"
+        assert self.fill(parser, Texts([str(cat.parent)]), out, format) == []
+        suffixes = [".ann", ".txt"] if format == "brat" else [FORMATS[format].suffix]
+        names = [f"{name}{suffix}" for name in ("cat", "empty") for suffix in suffixes]
+        assert sorted(path.name for path in out.iterdir()) == names
+        if FORMATS[format].attempts is not None:
+            first = out / f"cat{FORMATS[format].suffix}"
+            assert [" ".join(parse.words) for parse in read(first)] == CAT_WORDS
+            assert list(read(out / f"empty{FORMATS[format].suffix}")) == []
+
+    def test_a_file_that_cannot_be_read_takes_no_other_down(
+        self, parser: Parser, tmp_path: Path
+    ) -> None:
+        source, out = tmp_path / "in", tmp_path / "out"
+        source.mkdir()
+        (source / "a.txt").write_text("One.")
+        (source / "b.txt").write_bytes(b"Two.\n\ncaf\xe9\n")
+        (source / "c.jsonl").write_text('{"text": "Three."}\n{"text": \n')
+        (source / "d.txt").write_text("Four.")
+        out.mkdir()
+        (out / "b.jsonl").write_text("before")
+        missed = self.fill(parser, Texts([str(source)]), out, "jsonl")
+        assert [one.split(": ")[0] for one in missed] == [
+            f"{source}/b.txt:3",
+            f"{source}/c.jsonl:2",
+        ]
+        assert sorted(path.name for path in out.iterdir()) == ["a.jsonl", "b.jsonl", "d.jsonl"]
+        assert (out / "b.jsonl").read_text() == "before"
+        assert [parse.words for parse in read(out / "d.jsonl")] == [("Four", ".")]
+
+    def test_what_is_too_long_is_told_and_the_rest_is_written(self, tmp_path: Path) -> None:
+        parser = Parser(lively_model("tree"), max_words=4)
+        texts = Texts(["One. A b c d e f. Two.", "Three."])
+        missed = self.fill(parser, texts, tmp_path / "out", "ptb")
+        assert len(missed) == 1
+        assert missed[0].startswith("text:1: a sentence of 7 words is longer than 4")
+        assert len(list(read(tmp_path / "out/text.ptb"))) == 2
+        assert len(list(read(tmp_path / "out/text-2.ptb"))) == 1
+
+    def test_several_readings_can_be_written(self, parser: Parser, tmp_path: Path) -> None:
+        texts = Texts(["A b c.", "", "D e. F g h."])
+        assert self.fill(parser, texts, tmp_path, "jsonl", best=2) == []
+        counts = [len(list(read(tmp_path / f"{name}.jsonl"))) for name in texts.names]
+        assert counts == [2, 0, 4]
+
+    def test_what_a_format_cannot_say_is_told_with_the_file(
+        self, parser: Parser, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "x.jsonl"
+        path.write_text('{"words": ["a", "b c"]}\n')
+        out = tmp_path / "out"
+        with pytest.raises(DataError) as raised:
+            self.fill(parser, Texts(["First.", str(path)]), out, "data")
+        assert str(raised.value).startswith(f"{out}/x.data: sentence 1: the word 'b c' holds a")
+        assert [path.name for path in out.iterdir()] == ["text.data"]
+
+    def test_a_folder_that_cannot_be_made_is_told(self, parser: Parser, cat: Path) -> None:
+        with pytest.raises(DataError, match=r"cat\.txt: cannot be written: File exists"):
+            self.fill(parser, Texts(["A b."]), cat, "jsonl")
+
+    def test_nothing_is_parsed_if_two_would_be_the_same(
+        self, parser: Parser, cat: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(documents, "predict_batch", None)
+        with pytest.raises(DataError, match="would both be written"):
+            self.fill(parser, Texts([str(cat), str(cat)]), cat.parent / "out", "jsonl")
+        assert not (cat.parent / "out").exists()

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from fencepost.cli import audit, calibrate, files, look, parse, score, train
+from fencepost.cli import audit, calibrate, draw, files, look, parse, score, serve, train
 
-HELP = """Constituency trees and nested entities: find, train, score, convert and check them.
+HELP = """Constituency trees and nested entities: find, draw, train, score, convert and check them.
 
 Examples:
   fencepost parse "The cat sat on the mat."
+  fencepost draw examples/garden.ptb -o garden.pdf
   fencepost inspect train.ptb dev.ptb
   fencepost convert train.mrg train.jsonl --drop-traces --drop-functions
   fencepost trace dev.ptb --limit 1
@@ -55,6 +56,7 @@ def options(
 
 for command in (
     parse.parse,
+    draw.draw,
     files.convert,
     files.merge,
     files.prepare,
@@ -65,5 +67,7 @@ for command in (
     train.evaluate,
     calibrate.calibrate,
     audit.audit,
+    serve.serve,
 ):
-    app.command(help=_with_examples(command.__doc__), no_args_is_help=True)(command)
+    needs_more = command is not serve.serve  # which does its work without being told anything
+    app.command(help=_with_examples(command.__doc__), no_args_is_help=needs_more)(command)

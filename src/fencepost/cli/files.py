@@ -11,6 +11,7 @@ import typer
 
 from fencepost.cli import options as opt
 from fencepost.cli.progress import watcher
+from fencepost.cli.reports import width_of
 from fencepost.cli.tables import table
 from fencepost.errors import ConfigError
 
@@ -36,6 +37,10 @@ def convert(
     to_scheme: Annotated[
         Literal["bio", "iob1", "bioes"], typer.Option(help="Scheme of CoNLL columns written.")
     ] = "bio",
+    indent: Annotated[
+        int | None,
+        typer.Option(min=1, help="Brackets over several lines, so many blanks a level."),
+    ] = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Convert trees and entities from one file format to another.
@@ -44,8 +49,11 @@ def convert(
       fencepost convert wsj/22 dev.ptb --drop-traces --drop-functions
       fencepost convert train.conll train.jsonl
       fencepost convert dev.jsonl - --to pretty
+      fencepost convert dev.jsonl dev.html
+      fencepost convert dev.ptb indented.ptb --indent 2
     """
     from fencepost.formats import Reading, ReadSettings
+    from fencepost.formats.registry import written_format
     from fencepost.run.convert import convert as run
 
     settings = ReadSettings(
@@ -65,11 +73,13 @@ def convert(
     counts = run(
         Reading(source, format=from_, settings=settings),
         out,
-        to=to,
+        to=written_format(out, to).name,
         watch=watcher(quiet),
         encoding=to_encoding,
         scheme=to_scheme,
         span_group=span_group,
+        indent=indent,
+        width=width_of(out),
     )
     _tell(counts, quiet)
 

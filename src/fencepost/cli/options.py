@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Literal
 
 import typer
@@ -12,12 +13,12 @@ WRITE = "How to write"
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 From = Annotated[
-    str | None,
-    typer.Option("--from", help="Format of the input: ptb data jsonl conll brat spacy."),
+    Literal["ptb", "data", "jsonl", "conll", "brat", "spacy"] | None,
+    typer.Option("--from", help="Format of the input; without it, what the suffix tells."),
 ]
 To = Annotated[
-    str | None,
-    typer.Option("--to", help="Format of the output: ptb pretty data jsonl conll brat spacy."),
+    Literal["ptb", "pretty", "data", "jsonl", "conll", "brat", "tsv", "html", "spacy"] | None,
+    typer.Option("--to", help="Format of the output; without it, what the suffix tells."),
 ]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files, for example gb18030.")]
 OnCrossing = Annotated[
@@ -51,8 +52,30 @@ EntityColumns = Annotated[
     str | None, typer.Option(help="CoNLL: the columns of the entities, as in 2,3.")
 ]
 SpanGroup = Annotated[str, typer.Option(help="spaCy: the name of the span group.")]
+
+
+def models(incomplete: str) -> list[str]:
+    """What a name of a model may go on to: models that ship with fencepost, and folders."""
+    from fencepost.parser.shipped import shipped_models
+
+    known = [name for name in shipped_models() if name.startswith(incomplete)]
+    head, tail = os.path.split(incomplete)
+    try:
+        entries = [entry.name for entry in os.scandir(head or ".") if entry.is_dir()]
+    except OSError:
+        return known
+    visible = [name for name in sorted(entries) if tail[:1] == "." or name[:1] != "."]
+    return known + [f"{os.path.join(head, name)}/" for name in visible if name.startswith(tail)]
+
+
 ModelName = Annotated[
-    str, typer.Option("--model", "-m", help="A model that ships with fencepost, or a folder.")
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        help="A model that ships with fencepost, or a folder.",
+        autocompletion=models,
+    ),
 ]
 Beams = Annotated[
     int, typer.Option("--beam", "--beams", min=1, help="Width of the beam; 1 is greedy.")

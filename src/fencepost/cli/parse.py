@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from fencepost.cli import options as opt
 from fencepost.cli.progress import parsing
-from fencepost.cli.reports import told_parse, told_readings
-from fencepost.errors import ConfigError
+from fencepost.cli.reports import told_readings, width_of
+from fencepost.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from fencepost.run.parse import Unparsed
-
-T = TypeVar("T")
+    from fencepost.structure import Parse
 
 
 class Task(StrEnum):
@@ -41,7 +41,13 @@ def parse(
     ] = None,
     to: opt.To = None,
     out: Annotated[
-        str, typer.Option("--out", "-o", help="A file, whose suffix tells the format.")
+        str,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE|FOLDER/",
+            help="A file, whose suffix tells the format; or a folder, for a file for each input.",
+        ),
     ] = "-",
     words: Annotated[
         bool, typer.Option("--words", help="One sentence a line, words between blanks.")
@@ -96,22 +102,38 @@ def parse(
     An argument that names a file or folder is read, and anything else is text. On a terminal, or
     with --to pretty, trees and entities are laid out for reading; in a pipe, they are JSON lines,
     or brackets if only trees are asked for. Of annotated files (.ptb, .conll, .jsonl …) the words
-    are taken as they are.
+    are taken as they are. A folder for the output, which is there or ends with a slash, gets one
+    file for each that was read, under the same name.
 
     Examples:
       fencepost parse "The cat sat on the mat. It slept."
       fencepost parse report.txt --task entities --min-probability 0.8 -o report.jsonl
+      fencepost parse report.txt -o report.html
+      fencepost parse articles/ -o parsed/ --to jsonl
       echo "Ann 's cat slept ." | fencepost parse - --words --task tree --to ptb
       fencepost parse "I saw the man with the telescope." --task tree --n-best 2 --to pretty
       fencepost parse "I saw the man with the telescope." --task tree --must 1:4:VP
       fencepost parse "The cat sat." --explain
     """
-    from fencepost.run.parse import Texts, explain_texts, parse_texts, read_several
+    from fencepost.formats.registry import FORMATS, written_format
+    from fencepost.run.parse import (
+        Texts,
+        explain_texts,
+        parse_into,
+        read_several,
+        targets,
+    )
 
     if words and lines:
         raise ConfigError("--words and --lines: one of them, not both")
     kind: Literal["text", "lines", "words"] = "words" if words else "lines" if lines else "text"
-    texts = Texts(inputs, kind=kind, format=from_, encoding=encoding, is_text=text)
+    folder = _folder(out, to)
+    texts = Texts(inputs, kind=kind, format=from_, encoding=encoding, is_text=text, without=folder)
+    # What cannot be written is told before the model is loaded.
+    if folder is not None:
+        targets(texts, folder, FORMATS[to or "jsonl"])
+    elif to is not None or out != "-":
+        written_format(out, to)
     from fencepost.formats import write
     from fencepost.parser.parser import MOST_WORDS, load
     from fencepost.text.gazetteer import Gazetteer
@@ -132,36 +154,60 @@ def parse(
         for line in explain_texts(parser, texts, asked):
             print(line)
         return
-    missed: list[Unparsed] = []
+    missed: list[Unparsed | DataError] = []
     on_screen = out == "-" and sys.stdout.isatty()
     only_trees = "tree" in asked.tasks and "entities" not in asked.tasks
+    usual = "ptb" if only_trees else "jsonl"
     with parsing(texts, quiet=quiet or on_screen) as done:  # a bar would stand among the trees
-        found = (
-            ((parse,) for parse in _parsed(parse_texts(parser, texts, asked, done=done), missed))
-            if best == 1
-            else _parsed(read_several(parser, texts, asked, best=best, done=done), missed)
-        )
-        if (on_screen and to is None) or (out == "-" and to == "pretty"):
-            for number, readings in enumerate(found):
-                told = told_parse(*readings) if len(readings) == 1 else told_readings(readings)
-                print(("\n" if number else "") + told)
+        if folder is not None:
+            format = FORMATS[to or usual]
+            missed += parse_into(
+                folder, parser, texts=texts, asked=asked, format=format, best=best, done=done
+            )
         else:
-            name = to or (None if out != "-" else "ptb" if only_trees else "jsonl")
-            write((parse for readings in found for parse in readings), out, format=name)
+            found = _parsed(read_several(parser, texts, asked, best=best, done=done), missed)
+            if (on_screen and to is None) or (out == "-" and to == "pretty"):
+                for number, readings in enumerate(found):
+                    told = told_readings(readings, width=width_of(out))
+                    print(("\n" if number else "") + told)
+            else:
+                name = to or (usual if out == "-" else None)
+                write((parse for readings in found for parse in readings), out, format=name)
     for one in missed:
         print(f"fencepost: {one}", file=sys.stderr)
     if missed:
         raise typer.Exit(2)
 
 
-def _parsed(found: Iterable[T | Unparsed], missed: list[Unparsed]) -> Iterator[T]:
+def _folder(out: str, to: str | None) -> Path | None:
+    """The folder for the output, if it is to be one."""
+    from fencepost.formats.registry import bare_suffix
+
+    if out == "-":
+        return None
+    if out.endswith(("/", os.sep)) or os.path.isdir(out):
+        return Path(out)
+    if to == "brat" and bare_suffix(out) not in (".ann", ".txt"):
+        return Path(out)  # a pair of files for each input needs one
+    if to is None and not bare_suffix(out):
+        raise DataError(
+            f"a folder that is not there yet ends with a slash, as in {out}/; for a file, name "
+            "the format with --to",
+            path=out,
+        )
+    return None
+
+
+def _parsed(
+    found: Iterable[tuple[Parse, ...] | Unparsed], missed: list[Unparsed | DataError]
+) -> Iterator[tuple[Parse, ...]]:
     """What was parsed; what was not is kept apart."""
     from fencepost.run.parse import Unparsed
 
     for one in found:
         if isinstance(one, Unparsed):
             missed.append(one)
-        else:
+        elif one:
             yield one
 
 

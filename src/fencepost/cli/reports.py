@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Sequence
 from math import exp
 from typing import TYPE_CHECKING
 
 from fencepost.cli.tables import table
-from fencepost.errors import DataError
 
 if TYPE_CHECKING:
     from fencepost.run.evaluate import Report, TagReport
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from fencepost.run.score import EntityReport, TreeReport
     from fencepost.run.seeds import Summary
     from fencepost.scoring.entities import Match
-    from fencepost.structure import Parse, Sentence, Span, Tree
+    from fencepost.structure import Parse
 
 
 def told_trees(report: TreeReport) -> str:
@@ -101,31 +102,20 @@ def told_summary(summary: Summary) -> str:
     return table(rows)
 
 
-def told_parse(parse: Parse) -> str:
-    """A parse for people: the tree, then the entities, each under the one that holds it."""
-    parts = []
-    if parse.tree is not None:
-        parts.append(_drawn(parse.tree))
-    elif parse.tags is not None:
-        parts.append(" ".join(map("/".join, zip(parse.words, parse.tags, strict=True))))
-    else:
-        parts.append(parse.sentence.text_between(0, len(parse.words)))
-    if parse.entities:
-        parts += ["entities", _told_mentions(parse.entities, parse.sentence)]
-    elif parse.entities is not None:
-        parts.append("no entities")
-    if parse.log_probs:
-        told = [f"{name} {exp(value):.2g}" for name, value in parse.log_probs.items()]
-        parts.append(f"probability of the {', of the '.join(told)}")
-    return "\n".join(parts)
+def told_readings(readings: Sequence[Parse], *, width: int) -> str:
+    """The readings of a sentence: the best one, and how others, if there are any, differ from it.
 
-
-def told_readings(readings: Sequence[Parse]) -> str:
-    """Several readings of a sentence: the best one, and how the others differ from it."""
+    Args:
+        readings: the best first.
+        width: columns of the terminal.
+    """
+    from fencepost.formats.pretty import told_parse
     from fencepost.scoring.differences import differences
 
     first, *others = readings
-    parts = [f"reading 1 of {len(readings)}", told_parse(first)]
+    parts = [told_parse(first, width=width)]
+    if others:
+        parts.insert(0, f"reading 1 of {len(readings)}")
     for parse in others:
         name = f"reading {parse.rank}"
         told = differences(first, parse).told("reading 1", name).replace("\n", "\n  ")
@@ -134,27 +124,7 @@ def told_readings(readings: Sequence[Parse]) -> str:
     return "\n".join(parts)
 
 
-def _drawn(tree: Tree) -> str:
-    try:
-        return tree.pretty()
-    except DataError:  # a word that holds a blank
-        between = tree.sentence.text_between
-        return "\n".join(f"({a}, {b}) {label} {between(a, b)}" for a, b, label in tree.spans)
-
-
-def _told_mentions(entities: Sequence[Span], sentence: Sentence) -> str:
-    rows = []
-    holders: list[Span] = []
-    for span in entities:
-        while holders and holders[-1].end <= span.start:
-            holders.pop()
-        text = " ".join(sentence.text_between(span.start, span.end).split())
-        probability = span.probability
-        told = "" if probability is None else f"{probability:.2f}"
-        rows.append(("  " * len(holders) + text, span.label or "", told))
-        holders.append(span)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        f"  {text.ljust(widths[0])}  {label.ljust(widths[1])}  {told}".rstrip()
-        for text, label, told in rows
-    )
+def width_of(out: str) -> int:
+    """How many columns what is laid out for reading may take: those of a terminal, if it is one."""
+    on_screen = out == "-" and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if on_screen else 100

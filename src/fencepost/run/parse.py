@@ -1,4 +1,8 @@
-"""Parsing what people bring: a text, files of text or of words, whole folders."""
+"""Parsing what people bring: a text, files of text or of words, whole folders.
+
+All of it goes through the parser as one stream, so that many small files are parsed as quickly as
+one large one; the results are told apart again by where their sentences came from.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,17 @@ import json
 import os
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from itertools import count as counting
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal
 
 from fencepost.errors import ConstraintError, DataError
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import Reading, ReadSettings, write
 from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.jsonl import parse_of
-from fencepost.formats.registry import FORMATS, format_of
+from fencepost.formats.registry import FORMATS, READABLE, Format, bare_suffix, format_of
 from fencepost.run.explain import explain
 from fencepost.structure import Parse, Sentence
 from fencepost.text import split_text, split_words
@@ -44,6 +49,13 @@ class Item:
     line: int
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """One of the inputs has been read to its end, or as far as an error in it."""
+
+    error: DataError | None = None
+
+
 class Texts:
     """What is to be parsed, piece by piece, so that files may be larger than memory.
 
@@ -54,6 +66,12 @@ class Texts:
         format: of annotated files, of which the words are taken; None: what the suffix tells.
         encoding: of the files.
         is_text: whether the inputs are text, even if there are files with such names.
+        without: a folder whose files are not read if it lies inside of one that is.
+
+    Attributes:
+        names: of what each of the inputs gives, as paths without a suffix: below a folder that was
+            given, those of its files; else the name of a file, `text` or `stdin`.
+        paths: of the inputs; of a text, None.
     """
 
     def __init__(
@@ -64,6 +82,7 @@ class Texts:
         format: str | None = None,
         encoding: str = "utf-8",
         is_text: bool = False,
+        without: Path | None = None,
     ) -> None:
         self.kind = kind
         self.format = format
@@ -71,14 +90,19 @@ class Texts:
         self.settings = ReadSettings(encoding=encoding, on_crossing="drop-span", drop_traces=True)
         self.words_read = 0
         self.place = ("", 0)
+        self.names: list[str] = []
+        self.paths: list[str | None] = []
         self._sources: list[str | Source | Reading] = []
         self._before = 0
         self._current: Source | Reading | None = None
+        texts = counting(1)
         for given in inputs:
             if is_text or not _names_a_file(given):
-                self._sources.append(given)
-            else:
-                self._sources += map(self._source, _files(given, format))
+                number = next(texts)
+                self._add(given, "text" if number == 1 else f"text-{number}", None)
+                continue
+            for path in _files(given, format, without):
+                self._add(self._source(path), _name(path, given), path)
         self.bytes_total = sum(
             source.bytes_total if isinstance(source, Reading) else os.path.getsize(source.path)
             for source in self._sources
@@ -91,19 +115,39 @@ class Texts:
         return self._before + (self._current.bytes_read if self._current else 0)
 
     def __iter__(self) -> Iterator[Item]:
+        return (piece for piece in self.pieces() if isinstance(piece, Item))
+
+    def pieces(self, *, forgiving: bool = False) -> Iterator[Item | Ended]:
+        """The pieces of all inputs, with a mark at the end of each.
+
+        Args:
+            forgiving: whether an input that cannot be read ends there, and the next one follows.
+        """
         for source in self._sources:
-            for item in self._read(source):
-                self.words_read += sum(map(len, item.sentences))
-                self.place = (item.path, item.line)
-                yield item
+            error: DataError | None = None
+            try:
+                for item in self._read(source):
+                    self.words_read += sum(map(len, item.sentences))
+                    self.place = (item.path, item.line)
+                    yield item
+            except DataError as raised:
+                if not forgiving:
+                    raise
+                error = raised
             if not isinstance(source, str):
                 self._before += source.bytes_read
                 self._current = None
+            yield Ended(error)
+
+    def _add(self, source: str | Source | Reading, name: str, path: str | None) -> None:
+        self._sources.append(source)
+        self.names.append(name)
+        self.paths.append(path)
 
     def _source(self, path: str) -> Source | Reading:
-        suffix = Path(path.removesuffix(".gz")).suffix
+        suffix = bare_suffix(path)
         is_json = self.format == "jsonl" if self.format else suffix in FORMATS["jsonl"].suffixes
-        known = any(suffix in format.suffixes for format in FORMATS.values())
+        known = any(suffix in format.suffixes for format in READABLE)
         if is_json or (self.format is None and (self.kind != "text" or not known)):
             return Source(path, encoding=self.settings.encoding)
         return Reading(path, format=self.format, settings=self.settings)
@@ -121,7 +165,7 @@ class Texts:
             for parse in source:
                 yield Item((parse.sentence,), *source.place)
             return
-        suffix = Path(source.name.removesuffix(".gz")).suffix
+        suffix = bare_suffix(source.name)
         if self.format == "jsonl" or (
             self.format is None and suffix in FORMATS["jsonl"].suffixes and self.kind == "text"
         ):
@@ -197,21 +241,31 @@ def _names_a_file(given: str) -> bool:
     return False
 
 
-def _files(given: str, format: str | None) -> list[str]:
+def _name(path: str, given: str) -> str:
+    """What the result of a file is called, without a suffix."""
+    if path == STANDARD:
+        return "stdin"
+    name = PurePath(os.path.relpath(path, given) if path != given else os.path.basename(path))
+    bare = name.with_name(name.name.removesuffix(".gz") or name.name)
+    return bare.with_suffix("").as_posix()
+
+
+def _files(given: str, format: str | None, without: Path | None) -> list[str]:
     """The files that an input stands for, in order of name."""
     folder = Path(given)
     if given == STANDARD or not folder.is_dir():
         return [given]
     if format is None:
-        suffixes = {suffix for known in FORMATS.values() for suffix in known.suffixes}
+        suffixes = {suffix for known in READABLE for suffix in known.suffixes}
         suffixes.update(_TEXT_SUFFIXES)
     else:
         suffixes = set(format_of(given, format).suffixes)
     found = {
-        str(path)
-        for path in folder.rglob("*")
-        if path.is_file() and Path(path.name.removesuffix(".gz")).suffix in suffixes
+        str(path) for path in folder.rglob("*") if path.is_file() and bare_suffix(path) in suffixes
     }
+    hidden = None if without is None else without.resolve()
+    if hidden is not None and folder.resolve() in hidden.parents:
+        found = {path for path in found if hidden not in Path(path).resolve().parents}
     # The text of brat's annotations is read along with them.
     found -= {re.sub(r"\.ann(?=(\.gz)?$)", ".txt", path) for path in found if ".ann" in path}
     if not found:
@@ -243,14 +297,11 @@ def parse_texts(
         asked: what to find; None: all.
         done: is told how many words were parsed, batch by batch.
     """
-    asked = asked or parser.asked()
-    seen: deque[Item] = deque()
-    for document in parser.stream(_sentences(texts, asked, seen), asked, done=done):
-        item = seen.popleft()
-        if not document.is_ok:
-            yield Unparsed(item.path, item.line, document.status)
-        for parse in document.sentences:
-            yield parse.over(parse.sentence.alone())
+    for found in _found(parser, texts, asked or parser.asked(), done=done):
+        if isinstance(found, Unparsed):
+            yield found
+        elif not isinstance(found, Ended):
+            yield from found
 
 
 def read_several(
@@ -262,18 +313,148 @@ def read_several(
         parser: which finds them.
         texts: what is to be parsed.
         asked: what to find.
-        best: how many readings.
+        best: how many readings; one alone is found in batches, as by `parse_texts`.
         done: is told how many words were parsed.
     """
-    seen: deque[Item] = deque()
-    for sentence in _sentences(texts, asked, seen):
-        item = seen.popleft()
+    for found in _found(parser, texts, asked, best=best, done=done):
+        if not isinstance(found, Ended):
+            yield found
+
+
+def parse_into(
+    folder: Path,
+    parser: Parser,
+    *,
+    texts: Texts,
+    asked: Asked,
+    format: Format,
+    best: int = 1,
+    done: Done | None = None,
+) -> list[Unparsed | DataError]:
+    """Write a file for each input, whole or not at all, and return what was not parsed.
+
+    An input that cannot be read gives no file, and takes no other down.
+
+    Args:
+        folder: where the files go; it is made if it is not there.
+        parser: which finds what is written.
+        texts: what is to be parsed; its `names` are those of the files.
+        asked: what to find.
+        format: of the files.
+        best: how many readings of each sentence.
+        done: is told how many words were parsed.
+    """
+    missed: list[Unparsed | DataError] = []
+    found = _found(parser, texts, asked, best=best, done=done, forgiving=True)
+    for target in targets(texts, folder, format):
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write(_one_input(found, missed), target, format=format.name)
+        except _BrokenOffError as error:
+            missed.append(error.reason)
+        except OSError as error:
+            raise DataError(
+                f"cannot be written: {error.strerror}", path=str(target.parent)
+            ) from error
+        except DataError as error:
+            raise error.at(str(target), None) from None
+    return missed
+
+
+def targets(texts: Texts, folder: Path, format: Format) -> list[Path]:
+    """The files that are written to a folder, one for each input.
+
+    Raises:
+        DataError: two of them are the same, or one is itself an input.
+    """
+    read = {os.path.realpath(path) for path in texts.paths if path not in (None, STANDARD)}
+    found: dict[Path, str] = {}
+    for name, path in zip(texts.names, texts.paths, strict=True):
+        target = folder / f"{name}{format.suffix}"
+        if target in found:
+            raise DataError(
+                f"{path or 'a text'} and {found[target]} would both be written to this file; give "
+                "the folder that holds both, or parse them one after the other",
+                path=str(target),
+            )
+        found[target] = path or "a text"
+        written = [target, target.with_suffix(".txt")] if format.name == "brat" else [target]
+        for one in written:
+            if os.path.realpath(one) in read:
+                raise DataError(
+                    "this input would be written over; name another folder (-o)", path=str(one)
+                )
+    return list(found)
+
+
+class _BrokenOffError(Exception):
+    """The input of a file that is being written cannot be read."""
+
+    def __init__(self, reason: DataError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+def _one_input(
+    found: Iterator[tuple[Parse, ...] | Unparsed | Ended], missed: list[Unparsed | DataError]
+) -> Iterator[Parse]:
+    """What was found in the next input; what was not parsed is kept apart."""
+    for one in found:
+        if isinstance(one, Unparsed):
+            missed.append(one)
+        elif not isinstance(one, Ended):
+            yield from one
+        elif one.error is not None:
+            raise _BrokenOffError(one.error)
+        else:
+            return
+
+
+def _found(
+    parser: Parser,
+    texts: Texts,
+    asked: Asked,
+    *,
+    best: int = 1,
+    done: Done | None = None,
+    forgiving: bool = False,
+) -> Iterator[tuple[Parse, ...] | Unparsed | Ended]:
+    """The readings of all sentences, with a mark at the end of each input."""
+    seen: deque[Item | Ended] = deque()
+    sentences = _sentences(texts, asked, seen, forgiving=forgiving)
+    for result in (
+        _streamed(parser, sentences, asked, done)
+        if best == 1
+        else _one_by_one(parser, sentences, asked, best=best, done=done)
+    ):
+        while isinstance(item := seen.popleft(), Ended):
+            yield item
+        if isinstance(result, str):
+            yield Unparsed(item.path, item.line, result)
+        else:
+            yield tuple(parse.over(parse.sentence.alone()) for parse in result)
+    yield from (item for item in seen if isinstance(item, Ended))
+
+
+def _streamed(
+    parser: Parser, sentences: Iterable[Sentence], asked: Asked, done: Done | None
+) -> Iterator[tuple[Parse, ...] | str]:
+    """The parse of each sentence, or why there is none."""
+    for document in parser.stream(sentences, asked, done=done):
+        yield document.sentences if document.is_ok else document.status
+
+
+def _one_by_one(
+    parser: Parser, sentences: Iterable[Sentence], asked: Asked, *, best: int, done: Done | None
+) -> Iterator[tuple[Parse, ...] | str]:
+    """Several readings of each sentence, or why there are none."""
+    for sentence in sentences:
         try:
             (readings,) = parser.n_best_many([sentence], best, asked)
         except (ConstraintError, DataError) as error:
-            yield Unparsed(item.path, item.line, str(error))
+            yield str(error)
         else:
-            yield tuple(parse.over(parse.sentence.alone()) for parse in readings)
+            yield readings
         if done is not None:
             done(len(sentence))
 
@@ -283,10 +464,15 @@ def explain_texts(parser: Parser, texts: Texts, asked: Asked) -> Iterator[str]:
     return explain(parser.steps_many(_sentences(texts, asked, deque()), asked))
 
 
-def _sentences(texts: Texts, asked: Asked, seen: deque[Item]) -> Iterator[Sentence]:
+def _sentences(
+    texts: Texts, asked: Asked, seen: deque[Item | Ended], *, forgiving: bool = False
+) -> Iterator[Sentence]:
     """The sentences of texts, each with a note of where it came from."""
     count = 0
-    for item in texts:
+    for item in texts.pieces(forgiving=forgiving):
+        if isinstance(item, Ended):
+            seen.append(item)
+            continue
         for one in item.sentences:
             seen.append(item)
             count += 1
