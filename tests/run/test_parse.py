@@ -19,8 +19,9 @@ from fencepost.parser.asking import Asked
 from fencepost.parser.model import Model
 from fencepost.parser.parser import Parser
 from fencepost.parser.predict import predict_batch
-from fencepost.run import parse as module
-from fencepost.run.parse import Kind, Texts, Unparsed, parse_into, parse_texts, targets
+from fencepost.run import texts as module
+from fencepost.run.parse import Unparsed, parse_into, parse_texts, targets
+from fencepost.run.texts import Kind, Texts
 from fencepost.structure import Entity, Parse, Sentence
 from tests.parser.test_parser import lively_model
 

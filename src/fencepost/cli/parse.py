@@ -116,13 +116,8 @@ def parse(
       fencepost parse "The cat sat." --explain
     """
     from fencepost.formats.registry import FORMATS, written_format
-    from fencepost.run.parse import (
-        Texts,
-        explain_texts,
-        parse_into,
-        read_several,
-        targets,
-    )
+    from fencepost.run.parse import explain_texts, parse_into, read_several, targets
+    from fencepost.run.texts import Texts
 
     if words and lines:
         raise ConfigError("--words and --lines: one of them, not both")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-    from fencepost.run.parse import Texts
+    from fencepost.run.texts import Texts
     from fencepost.run.watching import Watch, Watched
     from fencepost.training.loop import Step
 

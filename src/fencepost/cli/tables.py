@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fencepost.drawing.widths import cells
+
 
 def table(rows: Sequence[Sequence[str]], *, indent: int = 0) -> str:
     """Rows as text: the first column flush left, the others flush right.
@@ -12,12 +14,13 @@ def table(rows: Sequence[Sequence[str]], *, indent: int = 0) -> str:
              F1
     tree  91.20
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     lines = []
-    for first, *others in rows:
-        cells = [first.ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        lines.append(" " * indent + "  ".join(cells).rstrip())
+    for row in rows:
+        blanks = [" " * (width - cells(text)) for text, width in zip(row, widths, strict=True)]
+        parts = [row[0] + blanks[0]]
+        parts += (blank + text for text, blank in zip(row[1:], blanks[1:], strict=True))
+        lines.append(" " * indent + "  ".join(parts).rstrip())
     return "\n".join(lines)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import Reading, write
-from fencepost.formats.registry import format_of
+from fencepost.formats.registry import written_format
 from fencepost.run.watching import Watch, unwatched
 from fencepost.structure import Parse, Sentence, Tree
 
@@ -21,7 +21,7 @@ def convert(
     reading: Reading, out: Path, *, to: str | None = None, watch: Watch = unwatched, **settings: Any
 ) -> Counter[str]:
     """Write all that is read to a file, and return what there was and what was left out."""
-    format = format_of(out, to)
+    format = written_format(out, to)
     unsaid: Counter[str] = Counter()
 
     def noting() -> Iterator[Parse]:

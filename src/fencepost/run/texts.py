@@ -1,0 +1,263 @@
+"""What people bring to be parsed: a text, files of text or of words, whole folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count as counting
+from pathlib import Path, PurePath
+from typing import Literal
+
+from fencepost.errors import DataError
+from fencepost.formats import Reading, ReadSettings
+from fencepost.formats.files import STANDARD, Source
+from fencepost.formats.jsonl import parse_of
+from fencepost.formats.registry import FORMATS, READABLE, bare_suffix, format_of
+from fencepost.structure import Sentence
+from fencepost.text import split_text, split_words
+
+Kind = Literal["text", "lines", "words"]
+KINDS = ("text", "lines", "words")  # how files without annotation are read
+
+_TEXT_SUFFIXES = (".txt", ".text", ".md")
+_PATH_LIKE = re.compile(
+    r"\S*[/\\]\S*|[^\s.]\S*\.[A-Za-z][A-Za-z0-9]{1,5}|(?:~|\.{0,2})/.*\.[A-Za-z][A-Za-z0-9]{1,5}"
+)
+_MOST = 100_000  # characters of a paragraph that are read before it is cut at the end of a line
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A piece of the input, as sentences, and where it came from."""
+
+    sentences: tuple[Sentence, ...]
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """One of the inputs has been read to its end, or as far as an error in it."""
+
+    error: DataError | None = None
+
+
+class Texts:
+    """What is to be parsed, piece by piece, so that files may be larger than memory.
+
+    Args:
+        inputs: texts, files, folders, or `-` for standard input.
+        kind: how files without annotation are read: `text` is split into sentences and words;
+            `lines` are sentences, split into words; `words` are lines of words between blanks.
+        format: of annotated files, of which the words are taken; None: what the suffix tells.
+        encoding: of the files.
+        is_text: whether the inputs are text, even if there are files with such names.
+        without: a folder whose files are not read if it lies inside of one that is.
+
+    Attributes:
+        names: of what each of the inputs gives, as paths without a suffix: below a folder that was
+            given, those of its files; else the name of a file, `text` or `stdin`.
+        paths: of the inputs; of a text, None.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[str],
+        *,
+        kind: Kind = "text",
+        format: str | None = None,
+        encoding: str = "utf-8",
+        is_text: bool = False,
+        without: Path | None = None,
+    ) -> None:
+        self.kind = kind
+        self.format = format
+        # Only the words are wanted: that entities cross is no reason to stop.
+        self.settings = ReadSettings(encoding=encoding, on_crossing="drop-span", drop_traces=True)
+        self.words_read = 0
+        self.place = ("", 0)
+        self.names: list[str] = []
+        self.paths: list[str | None] = []
+        self._sources: list[str | Source | Reading] = []
+        self._before = 0
+        self._current: Source | Reading | None = None
+        texts = counting(1)
+        for given in inputs:
+            if is_text or not _names_a_file(given):
+                number = next(texts)
+                self._add(given, "text" if number == 1 else f"text-{number}", None)
+                continue
+            for path in _files(given, format, without):
+                self._add(self._source(path), _name(path, given), path)
+        self.bytes_total = sum(
+            source.bytes_total if isinstance(source, Reading) else os.path.getsize(source.path)
+            for source in self._sources
+            if not isinstance(source, str) and self._path_of(source) != STANDARD
+        )
+
+    @property
+    def bytes_read(self) -> int:
+        """How far the files have been read."""
+        return self._before + (self._current.bytes_read if self._current else 0)
+
+    def __iter__(self) -> Iterator[Item]:
+        return (piece for piece in self.pieces() if isinstance(piece, Item))
+
+    def pieces(self, *, forgiving: bool = False) -> Iterator[Item | Ended]:
+        """The pieces of all inputs, with a mark at the end of each.
+
+        Args:
+            forgiving: whether an input that cannot be read ends there, and the next one follows.
+        """
+        for source in self._sources:
+            error: DataError | None = None
+            try:
+                for item in self._read(source):
+                    self.words_read += sum(map(len, item.sentences))
+                    self.place = (item.path, item.line)
+                    yield item
+            except DataError as raised:
+                if not forgiving:
+                    raise
+                error = raised
+            if not isinstance(source, str):
+                self._before += source.bytes_read
+                self._current = None
+            yield Ended(error)
+
+    def _add(self, source: str | Source | Reading, name: str, path: str | None) -> None:
+        self._sources.append(source)
+        self.names.append(name)
+        self.paths.append(path)
+
+    def _source(self, path: str) -> Source | Reading:
+        suffix = bare_suffix(path)
+        is_json = self.format == "jsonl" if self.format else suffix in FORMATS["jsonl"].suffixes
+        known = any(suffix in format.suffixes for format in READABLE)
+        if is_json or (self.format is None and (self.kind != "text" or not known)):
+            return Source(path, encoding=self.settings.encoding)
+        return Reading(path, format=self.format, settings=self.settings)
+
+    def _path_of(self, source: Source | Reading) -> str:
+        return source.place[0] if isinstance(source, Reading) else str(source.path)
+
+    def _read(self, source: str | Source | Reading) -> Iterator[Item]:
+        if isinstance(source, str):
+            for number, text in enumerate([source] if self.kind == "text" else source.split("\n")):
+                yield Item(self._sentences(text), "", number + 1)
+            return
+        self._current = source
+        if isinstance(source, Reading):
+            for parse in source:
+                yield Item((parse.sentence,), *source.place)
+            return
+        suffix = bare_suffix(source.name)
+        if self.format == "jsonl" or (
+            self.format is None and suffix in FORMATS["jsonl"].suffixes and self.kind == "text"
+        ):
+            pieces = self._objects(source)
+        elif self.kind == "text":
+            pieces = self._paragraphs(source)
+        else:
+            pieces = ((source.line, self._sentences(line)) for line in source.lines())
+        for line, sentences in pieces:
+            yield Item(sentences, source.name, line)
+
+    def _sentences(self, text: str) -> tuple[Sentence, ...]:
+        if self.kind == "text":
+            return split_text(text)
+        if self.kind == "words":
+            found = (Sentence(tuple(text.split())),)
+        else:
+            offsets = tuple(split_words(text))
+            found = (Sentence(tuple(text[a:b] for a, b in offsets), None, text, offsets),)
+        return found if found[0].words else ()
+
+    def _paragraphs(self, source: Source) -> Iterator[tuple[int, tuple[Sentence, ...]]]:
+        """Text as far as the next blank line, which always ends a sentence."""
+        waiting: list[str] = []
+        size = 0
+        first = 1
+        for line in source.lines():
+            waiting.append(line)
+            size += len(line)
+            if not line.strip() or size > _MOST:
+                yield first, split_text("\n".join(waiting))
+                waiting, size, first = [], 0, source.line + 1
+        yield first, split_text("\n".join(waiting))
+
+    def _objects(self, source: Source) -> Iterator[tuple[int, tuple[Sentence, ...]]]:
+        """JSON lines: words stay as they are, and text without words is split."""
+        for line in source.lines():
+            if not line.strip():
+                continue
+            try:
+                data = json.loads(line)
+                if isinstance(data, dict) and isinstance(data.get("text"), str):
+                    told = [data.get(key) for key in ("words", "tokens", "offsets", "tree")]
+                    if not any(value is not None for value in told):
+                        yield source.line, _named(split_text(data["text"]), data.get("id"))
+                        continue
+                yield source.line, (parse_of(data, self.settings).sentence,)
+            except DataError as error:
+                raise error.at(source.name, source.line) from None
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"no JSON: {error}", path=source.name, line=source.line) from error
+
+
+def _named(sentences: tuple[Sentence, ...], id: object) -> tuple[Sentence, ...]:
+    """Sentences with the name of their text; several are numbered."""
+    if id is None:
+        return sentences
+    if not isinstance(id, str):
+        raise DataError(f"'id' has to be a string, not {id!r}")
+    if len(sentences) == 1:
+        return (replace(sentences[0], id=id),)
+    return tuple(replace(one, id=f"{id}-{k}") for k, one in enumerate(sentences, 1))
+
+
+def _names_a_file(given: str) -> bool:
+    """Whether an input is a file or folder; what only looks like one is an error."""
+    if given == STANDARD:
+        return True
+    if os.path.exists(given):
+        return True
+    if _PATH_LIKE.fullmatch(given):
+        raise DataError("there is no such file; pass --text if this is a text", path=given)
+    return False
+
+
+def _name(path: str, given: str) -> str:
+    """What the result of a file is called, without a suffix."""
+    if path == STANDARD:
+        return "stdin"
+    name = PurePath(os.path.relpath(path, given) if path != given else os.path.basename(path))
+    bare = name.with_name(name.name.removesuffix(".gz") or name.name)
+    return bare.with_suffix("").as_posix()
+
+
+def _files(given: str, format: str | None, without: Path | None) -> list[str]:
+    """The files that an input stands for, in order of name."""
+    folder = Path(given)
+    if given == STANDARD or not folder.is_dir():
+        return [given]
+    if format is None:
+        suffixes = {suffix for known in READABLE for suffix in known.suffixes}
+        suffixes.update(_TEXT_SUFFIXES)
+    else:
+        suffixes = set(format_of(given, format).suffixes)
+    found = {
+        str(path) for path in folder.rglob("*") if path.is_file() and bare_suffix(path) in suffixes
+    }
+    hidden = None if without is None else without.resolve()
+    if hidden is not None and folder.resolve() in hidden.parents:
+        found = {path for path in found if hidden not in Path(path).resolve().parents}
+    # The text of brat's annotations is read along with them.
+    found -= {re.sub(r"\.ann(?=(\.gz)?$)", ".txt", path) for path in found if ".ann" in path}
+    if not found:
+        wanted = ", ".join(sorted(suffixes)) if format else ".txt, .md, .jsonl …"
+        raise DataError(f"no file of text in this folder ({wanted})", path=given)
+    return sorted(found)
