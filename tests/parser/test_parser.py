@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fencepost
+from fencepost.batching.vocabulary import Labels
 from fencepost.errors import ConfigError, DataError, ModelError
 from fencepost.parser import documents as module
-from fencepost.parser.asking import Asked
+from fencepost.parser.asking import Asked, parts_of
 from fencepost.parser.model import Model, load_model, save_model
 from fencepost.parser.parser import Parser, load
 from fencepost.parser.predict import predict, predict_batch
@@ -237,6 +238,15 @@ class TestInputs:
 
 
 class TestChoices:
+    def test_the_labels_that_may_be_found_are_known(self, parser: Parser) -> None:
+        assert list(parser.labels) == list(parser.tasks)
+        (parse,) = parser.parse("a b c a b").sentences
+        assert parse.tree
+        assert {span.label for span in parse.tree.spans} <= set(parser.labels["tree"])
+        assert {span.label for span in parse.entities or ()} <= set(parser.labels["entities"])
+        assert set(parse.tags or ()) <= set(parser.labels["tags"])
+        assert parts_of(Labels(("S+VP", "NP", "S"))) == {"NP", "S", "VP"}
+
     def test_only_what_is_asked_for_is_found(self, parser: Parser) -> None:
         assert parser.tasks == ("tree", "entities", "tags")
         whole = parser.parse("a b c")

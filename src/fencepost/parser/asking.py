@@ -169,16 +169,18 @@ def _by_head(heads: Mapping[str, Labels], asked: Constraints) -> dict[str, Const
     return {name: one for name, one in found.items() if one != Constraints()}
 
 
+def parts_of(labels: Labels) -> set[str]:
+    """The labels of a head, those of chains one by one."""
+    return {part for chain in labels.names for part in split(chain)}
+
+
 def _head_of(span: Span, heads: Mapping[str, Labels]) -> str:
     return next(iter(heads if span.label is None else _heads_of(span.label, heads)))
 
 
 def _heads_of(label: str, heads: Mapping[str, Labels]) -> Sequence[str]:
     """The heads that know a label, which may be part of a chain."""
-    known = {
-        name: {part for chain in labels.names for part in split(chain)}
-        for name, labels in heads.items()
-    }
+    known = {name: parts_of(labels) for name, labels in heads.items()}
     found = [name for name, parts in known.items() if label in parts]
     if not found:
         all_known = sorted(set().union(*known.values()))

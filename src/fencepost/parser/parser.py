@@ -9,7 +9,7 @@ from typing import Unpack
 
 from fencepost.errors import ConfigError, ConstraintError, DataError
 from fencepost.model.precision import Precision, with_precision
-from fencepost.parser.asking import Asked, Asking, Options, asked_of
+from fencepost.parser.asking import Asked, Asking, Options, asked_of, parts_of
 from fencepost.parser.documents import Documents
 from fencepost.parser.encoding import Encoded, Recent, encode
 from fencepost.parser.inputs import Input, is_doc, only_sentence, shown, waiting
@@ -47,6 +47,16 @@ class Parser:
     def tasks(self) -> tuple[str, ...]:
         """What the model can find: any of `tree`, `entities` and `tags`."""
         return self.model.heads.names
+
+    @property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """The labels that the model knows, of each of its tasks, in order of their letters."""
+        known = self.model.numbers.labels
+        return {
+            # Only spans have chains of labels; a tag may well hold a plus sign.
+            name: tuple(sorted(parts_of(known[name]) if name in POINTING else known[name].names))
+            for name in self.tasks
+        }
 
     def __repr__(self) -> str:
         return f"<fencepost.Parser: {', '.join(self.tasks)}>"
