@@ -1,136 +1,255 @@
-"""Pages that could fall behind the code are checked against it.
+"""Every block of README and of the docs is run; pages made from the code are compared with it.
 
-`python -m tests.test_docs` writes the page of the command line anew, and what examples print.
+`python -m tests.test_docs` writes anew what pages print, the pages that are made from the code,
+and the pictures. With names of pages, it only does these: `python -m tests.test_docs README.md`.
+
+What the first line of a block says:
+
+    ```python               run; comments at its end are what it prints; names last for the page
+    ```console              each `$ command` is run, and what follows it is what it prints
+    ```sh                   run by bash; only the status counts
+    ```sh status=2          the status that the last command leaves with
+    ```console figures=vary  the figures may be others: a network was trained
+    ```sh not-run: REASON   only shown; the reasons are in tests/docs/pages.py
+    ```toml, ```json        read: TOML as (a part of) settings
+    ```text file=NAME       written to a file that what follows can read
+    ```text, ```diff, ...   only shown
+
+Each page runs in a folder of its own with examples/ and configs/ in it. In what is printed, `…`
+stands for anything within a line, and on a line of its own for any lines.
 """
 
-import contextlib
-import io
 import os
 import re
-import shlex
 import subprocess
 import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from docs.make_pictures import FOLDER, pictures, write_pictures
 
-import fencepost
+from tests.docs.generated import COMMANDS, command_line_page, help_of, settings_page
+from tests.docs.links import broken, broken_in_site, in_markdown
+from tests.docs.pages import REASONS, ROOT, RUN, blocks, name, pages, prose
+from tests.docs.running import lay_out, rerun, rerun_text
 
-ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs/reference/command-line.md"
-COMMANDS = (
-    "parse",
-    "convert",
-    "merge",
-    "prepare",
-    "score",
-    "trace",
-    "inspect",
-    "train",
-    "evaluate",
-    "calibrate",
-    "audit",
+__all__ = ["COMMANDS"]  # for the tests of the command line
+
+MADE = {
+    "docs/reference/command-line.md": command_line_page,
+    "docs/reference/settings.md": settings_page,
+}
+ANEW = "run python -m tests.test_docs"
+PAGES = [name(page) for page in pages()]
+LINKING = [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md"]
+QUICK = [page for page in PAGES if not any(block.language in RUN for block in blocks(ROOT / page))]
+
+# Blocks that are only shown, by reason: look at them before you add to their number.
+NOT_RUN = {
+    "installs packages": 2,
+    "needs a corpus that is not in the project": 3,
+    "needs a licensed corpus": 2,
+    "runs until it is stopped": 1,
+    "works on the project itself": 1,
+}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page if page in QUICK else pytest.param(page, marks=pytest.mark.slow) for page in PAGES],
 )
-SHOWING = ("docs/guides/probabilities.md", "docs/guides/constraints.md")  # what they print, too
-
-
-def help_of(*command: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "fencepost", *command, "--help"],
-        capture_output=True,
-        check=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "90", "TERMINAL_WIDTH": "90"},
-    )
-    return done.stdout.replace("python -m fencepost", "fencepost").strip()
-
-
-def command_line_page() -> str:
-    parts = [
-        "# Command line\n\n"
-        "Results go to standard output, notes and progress bars to standard error (bars only if\n"
-        "that is a terminal). The status is 0 if all went well, 1 if `inspect` found problems,\n"
-        "and 2 if something was wrong with the input or the options.\n",
-        f"```text\n{help_of()}\n```\n",
-    ]
-    parts += (f"## {name}\n\n```text\n{help_of(name)}\n```\n" for name in COMMANDS)
-    return "\n".join(parts)
-
-
-def test_the_page_of_the_command_line_is_what_help_prints() -> None:
-    assert PAGE.read_text() == command_line_page(), "run python -m tests.test_docs"
-
-
-def python_blocks(path: Path) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
-
-
-def run_block(block: str, names: dict[str, object]) -> str:
-    """A block of Python with what it prints below it, as comments."""
-    code = re.sub(r"(^#[^\n]*\n)*\Z", "", block, flags=re.MULTILINE)
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(code, names)
-    return code + "".join(f"# {line}".rstrip() + "\n" for line in out.getvalue().splitlines())
-
-
-def with_output(page: str) -> str:
-    """A page whose blocks of Python have below them what they print."""
-    names: dict[str, object] = {}
-
-    def rerun(match: re.Match[str]) -> str:
-        return f"```python\n{run_block(match[1], names)}```"
-
-    text = (ROOT / page).read_text()
-    return re.sub(r"```python\n(.*?)```", rerun, text, flags=re.DOTALL)
-
-
-@pytest.mark.parametrize("page", SHOWING)
-def test_the_python_of_a_page_prints_what_stands_below_it(page: str) -> None:
-    assert (ROOT / page).read_text() == with_output(page), "run python -m tests.test_docs"
-
-
-def test_the_readings_that_are_shown_are_those_that_are_found() -> None:
-    block = python_blocks(ROOT / "README.md")[1]
-    names: dict[str, object] = {"fencepost": fencepost, "parser": fencepost.load()}
-    assert run_block(block, names) == block
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md", "docs/guides/parse.md"])
-def test_the_python_that_is_shown_runs(
+def test_a_page_prints_what_it_shows(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    (tmp_path / "train.conll").write_text("a\tB-X\n\n")
+    lay_out(tmp_path)
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    blocks = python_blocks(ROOT / page)
-    assert blocks
-    for block in blocks:
-        exec(block, names)
-    assert names["fencepost"] is fencepost
+    assert (ROOT / page).read_text() == rerun(ROOT / page), f"{ANEW} {page}"
 
 
-def test_the_first_python_that_is_shown_prints_what_stands_below_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    block = python_blocks(ROOT / "README.md")[0]
-    exec(block, {})
-    shown = [line[2:] for line in block.splitlines() if line.startswith("# ")]
-    assert capsys.readouterr().out.splitlines() == shown
+@pytest.mark.parametrize("page", LINKING)
+def test_every_link_of_a_page_leads_somewhere(page: str) -> None:
+    assert not list(broken(ROOT / page))
 
 
-def test_the_commands_that_are_shown_print_what_stands_below_them() -> None:
-    (block,) = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    shown = re.findall(r"\$ ([^\n]+)\n([^$]*)", block)
-    assert len(shown) == 2
-    for command, expected in shown:
-        arguments = [sys.executable, "-m", *shlex.split(command)]
-        done = subprocess.run(arguments, capture_output=True, check=True, text=True, cwd=ROOT)
-        assert done.stdout.strip() == expected.strip()
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_says_what_it_is(page: str) -> None:
+    problems = [(block.line, block.problem()) for block in blocks(ROOT / page)]
+    assert not [found for found in problems if found[1]]
+    assert not re.search(r"^ +```", prose(ROOT / page), re.MULTILINE), "a fence is indented"
+    assert not in_markdown(ROOT / page).bare, "an indented block escapes the tests: fence it"
+
+
+def test_few_blocks_are_not_run_and_each_says_why() -> None:
+    found = Counter(block.not_run for page in pages() for block in blocks(page) if block.not_run)
+    assert dict(found) == NOT_RUN
+    assert set(NOT_RUN) <= set(REASONS)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_name_in_the_prose_exists(page: str) -> None:
+    for dotted in re.findall(r"`(fencepost(?:\.\w+)+)[`(]", prose(ROOT / page)):
+        found: object = import_module("fencepost")
+        path = "fencepost"
+        for part in dotted.split(".")[1:]:
+            path = f"{path}.{part}"
+            if not hasattr(found, part):
+                import_module(path)
+            found = getattr(found, part)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_in_the_prose_exists(page: str) -> None:
+    for command, rest in re.findall(r"`fencepost ([a-z]+)\b([^`]*)`", prose(ROOT / page)):
+        options = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", rest)
+        assert command in COMMANDS
+        told = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", help_of(command)))
+        assert told.issuperset(options), (command, options)
+
+
+def test_the_readme_has_every_command() -> None:
+    told = re.findall(r"^\| `fencepost (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert set(told) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("page", LINKING)
+def test_every_path_in_the_prose_exists(page: str) -> None:
+    folders = "src|tests|docs|bench|configs|examples|experiments"
+    for path in re.findall(rf"`((?:{folders})/[\w./-]*)`", prose(ROOT / page)):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("page", MADE)
+def test_a_page_made_from_the_code_is_up_to_date(page: str) -> None:
+    assert (ROOT / page).read_text() == MADE[page](), ANEW
+
+
+def test_the_pictures_are_what_the_library_draws() -> None:
+    kept = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()}
+    assert kept == pictures(), ANEW
+
+
+def test_the_layers_on_the_page_are_those_that_are_kept() -> None:
+    (shown,) = (
+        block.text
+        for block in blocks(ROOT / "docs/developing.md")
+        if not block.info and "transition" in block.text
+    )
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    kept = [re.sub(r"[()]", "", layer) for layer in layers]
+    assert [re.split(r"  +", line)[0] for line in shown.splitlines()] == kept
+
+
+@pytest.mark.slow
+def test_the_site_has_no_broken_link_and_asks_no_other_host(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not list(broken_in_site(tmp_path))
+
+
+class TestTheHarness:
+    """What pages cannot get past."""
+
+    @pytest.fixture(autouse=True)
+    def in_a_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        lay_out(tmp_path)
+        monkeypatch.chdir(tmp_path)
+
+    def rerun(self, text: str) -> str:
+        page = ROOT / "docs" / "none.md"
+        return rerun_text(text, where=name(page))
+
+    def test_what_python_prints_is_written_below_it(self) -> None:
+        page = "```python\nx = 1\nprint(x)\n# 2\n```\n\n```python\nprint(x + 1)\n```\n"
+        assert self.rerun(page) == page.replace("# 2", "# 1").replace("1)\n", "1)\n# 2\n")
+
+    def test_what_commands_print_is_written_below_them(self) -> None:
+        page = "```console\n$ echo a | cat\nb\n$ fencepost --version\n```\n"
+        shown = self.rerun(page)
+        assert shown.startswith("```console\n$ echo a | cat\na\n$ fencepost --version\n0.")
+
+    def test_what_we_print_can_go_into_other_programs(self) -> None:
+        page = "```console\n$ fencepost trace examples/garden.ptb | head -n 2 | grep -v '|'\n```\n"
+        assert "# tree of 9 words in 10 steps\n0 The 1 old" in self.rerun(page)
+
+    def test_dots_stand_for_anything(self) -> None:
+        page = "```console\n$ printf 'a\\nb 1\\nc 2\\n'\n…\nc…\n```\n"
+        assert self.rerun(page) == page
+
+    def test_figures_vary_only_where_they_may(self) -> None:
+        page = "```console figures=vary\n$ echo 'F1  98.5'\nF1 7.25\n```\n"
+        assert self.rerun(page) == page
+        assert self.rerun(page.replace(" figures=vary", "")) != page
+        assert self.rerun(page.replace("7.25\n", "x\n")) != page.replace("7.25\n", "x\n")
+
+    @pytest.mark.parametrize(
+        "block",
+        [
+            "```python\n1 / 0\n```\n",
+            "```sh\nfalse\n```\n",
+            "```sh\nfalse | true\n```\n",
+            "```sh status=2\ntrue\n```\n",
+            "```sh\nfencepost convert none.ptb x.ptb\n```\n",
+            "```console\nno prompt\n```\n",
+            "```toml\n[training]\nepoch = 3\n```\n",
+            "```json\n{]\n```\n",
+            "```pyhton\n```\n",
+            "```sh not-run: no time\n```\n",
+            "```text file=../x\n```\n",
+            "```python status=1\n```\n",
+            "```text figures=vary\n```\n",
+            "```python twice\n```\n",
+            "```python\n",
+        ],
+    )
+    def test_what_fails_is_told(self, block: str) -> None:
+        with pytest.raises(AssertionError, match=r"none\.md|never closed"):
+            self.rerun(block)
+
+    def test_blocks_can_be_files_and_need_not_be_run(self) -> None:
+        self.rerun("```text file=a.txt\nhello\n```\n```sh not-run: needs a GPU\nfalse\n```\n")
+        assert Path("a.txt").read_text() == "hello\n"
+        self.rerun("```sh status=2\nfencepost convert none.ptb x.ptb\n```\n")
+        self.rerun('```toml\n[training]\nepochs = 3\n```\n```json\n{"a": 1}\n{"b": 2}\n```\n')
+
+    def test_what_runs_in_the_background_ends_with_the_page(self) -> None:
+        self.rerun("```sh\nsleep 600 & echo $! > pid\n```\n")
+        background = int(Path("pid").read_text())
+        for _ in range(100):
+            if not _is_running(background):
+                break
+            time.sleep(0.05)
+        assert not _is_running(background)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def write_anew(wanted: list[str]) -> None:
+    if not wanted:
+        write_pictures()
+        for made, make in MADE.items():
+            (ROOT / made).write_text(make())
+    for page in wanted or PAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            lay_out(Path(folder))
+            os.chdir(folder)
+            text = rerun(ROOT / page, exact=True)
+            os.chdir(ROOT)
+        if text != (ROOT / page).read_text():
+            (ROOT / page).write_text(text)
+            print(f"{page}: written anew")  # noqa: T201
 
 
 if __name__ == "__main__":
-    PAGE.write_text(command_line_page())
-    for page in SHOWING:
-        (ROOT / page).write_text(with_output(page))
+    write_anew(sys.argv[1:])

@@ -1,0 +1,183 @@
+"""The pages that are made from the code: the command line and the settings."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from fencepost import config
+from fencepost.cli.app import app
+from tests.docs.running import own
+
+COMMANDS = tuple(
+    command.callback.__name__ for command in app.registered_commands if command.callback
+)
+
+
+@cache
+def help_of(*command: str) -> str:
+    """What `fencepost COMMAND --help` prints."""
+    return own([*command, "--help"], columns=90).strip()
+
+
+def command_line_page() -> str:
+    """The page of the command line."""
+    parts = [
+        "# Command line\n\n"
+        "Results go to standard output, notes and progress bars to standard error (bars only if\n"
+        "that is a terminal). The status is 0 if all went well, 1 if `inspect` found problems,\n"
+        "and 2 if something was wrong with the input or the options.\n",
+        f"```text\n{help_of()}\n```\n",
+    ]
+    parts += (f"## {name}\n\n```text\n{help_of(name)}\n```\n" for name in COMMANDS)
+    return "\n".join(parts)
+
+
+TABLES: dict[str, type[BaseModel]] = {
+    "At the top": config.Settings,
+    "`[data]`": config.DataSettings,
+    "Each of `data.train` and `data.dev`": config.Corpus,
+    "`[network]`": config.NetworkSettings,
+    '`network.encoder`, `kind = "words"`': config.WordsSettings,
+    '`network.encoder`, `kind = "transformer"`': config.TransformerSettings,
+    "`[heads]`": config.HeadsSettings,
+    "`[heads.tree]`": config.TreeSettings,
+    "`[heads.entities]`": config.EntitiesSettings,
+    "`[heads.tags]`": config.TagsSettings,
+    "`[training]`": config.TrainingSettings,
+}
+
+# What a setting means. Where nothing is said here, the comment beside it in config.py is shown.
+MEANINGS = {
+    "Settings.seed": "of all that is drawn: first weights, order of batches, dropout",
+    "Settings.data": "the files; see below",
+    "Settings.network": "the encoder that all heads share; see below",
+    "Settings.heads": "what is found; see below",
+    "Settings.training": "the recipe; see below",
+    "Corpus.path": "a file or a folder, in any format; looked up from where the command is given",
+    "Corpus.layers": "which layers are used; without it, all that the file has",
+    "DataSettings.train": "the files to train on",
+    "DataSettings.dev": "the files that choose the best epoch",
+    "DataSettings.drop_traces": "leave out `-NONE-` and what holds nothing else",
+    "DataSettings.drop_functions": "`NP-SBJ-1` becomes `NP`",
+    "DataSettings.drop_features": "cut SPMRL's `##…##`",
+    "DataSettings.on_crossing": "what happens to entities that cross others",
+    "DataSettings.encoding": "of the files",
+    "WordsSettings.kind": "words and characters learned from scratch",
+    "WordsSettings.word_width": "numbers in the vector of a word",
+    "WordsSettings.character_width": "numbers in the vector of a character",
+    "WordsSettings.vectors": "static word vectors, as wide as `word_width`: "
+    "[train](../guides/train.md#settings)",
+    "TransformerSettings.kind": "a pretrained transformer",
+    "TransformerSettings.model": "its name on the hub, or a folder",
+    "TransformerSettings.frozen": "whether its weights stay as they are",
+    "NetworkSettings.encoder": "one of the two kinds below",
+    "NetworkSettings.lstm_layers": "two-way LSTM layers on top; 0 for none",
+    "NetworkSettings.dropout": "share of numbers that are hidden in training",
+    "HeadsSettings.tree": "the head for trees",
+    "HeadsSettings.entities": "the head for entities",
+    "HeadsSettings.tags": "the head for part-of-speech tags: one linear layer",
+    "HeadSettings.previous_label": "whether the decoder is told the label of the last span",
+    "HeadSettings.mlp": "width of the perceptrons",
+    "HeadSettings.decoder": "width of the decoder's LSTM",
+    "HeadSettings.weight": "of its loss, beside those of the other heads",
+    "TagsSettings.weight": "of its loss, beside those of the other heads",
+    "TrainingSettings.epochs": "how often all sentences are gone through",
+    "TrainingSettings.batch_words": "words in a batch, about",
+    "TrainingSettings.rate": "of all weights but those of a pretrained transformer",
+    "TrainingSettings.betas": "of Adam",
+    "TrainingSettings.weight_decay": "of Adam",
+    "TrainingSettings.warmup": "share of all steps over which the rate rises",
+    "TrainingSettings.clip": "the longest gradient",
+    "TrainingSettings.pointing_loss": "over which boundaries pointing is normalised",
+    "TrainingSettings.label_smoothing": "share that is given to all labels alike",
+    "TrainingSettings.precision": "`bf16` only where the device has it for LSTMs",
+    "TrainingSettings.threads": "of the processor; without it, as many as torch takes",
+    "TrainingSettings.init": "a model to start from: a folder, or one that ships",
+}
+
+
+def settings_page() -> str:
+    """The page of all settings."""
+    parts = [
+        "# Settings",
+        "A training run has its settings in a TOML file: `fencepost train FILE.toml --out RUN`. "
+        "Anything that is not in the\nfile has its default; defaults are the paper's (section 3.3) "
+        "wherever it names a value. A name that is not on this\npage is refused. "
+        "`--set training.epochs=3` on the command line goes before the file. "
+        "[Your own treebank](../guides/treebank.md)\nand [train](../guides/train.md) show whole "
+        "files.\n\nThis page is made from `fencepost.config`.",
+    ]
+    for title, kind in TABLES.items():
+        lines = ["| setting | value | default | meaning |", "|---|---|---|---|"]
+        lines += (_row(kind, name, info) for name, info in kind.model_fields.items())
+        parts += [f"## {title}", f"{_told(kind)}", "\n".join(lines)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _told(kind: type[BaseModel]) -> str:
+    return inspect.getdoc(kind) or ""
+
+
+def _row(kind: type[BaseModel], name: str, info: FieldInfo) -> str:
+    default = _default(info.get_default(call_default_factory=True))
+    value = _type(info.annotation) + _bounds(info.metadata)
+    return f"| `{name}` | {value} | {default} | {_meaning(kind, name)} |"
+
+
+def _default(value: object) -> str:
+    if value is PydanticUndefined:
+        return "required"
+    return "" if value is None or isinstance(value, BaseModel) else f"`{json.dumps(value)}`"
+
+
+def _type(annotation: Any) -> str:
+    """A type as a person who writes TOML would say it."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _type(inner[0]) + _bounds(inner[1:])
+    if origin is Literal:
+        return " or ".join(f"`{json.dumps(value)}`" for value in inner)
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_type(kind) for kind in inner if kind is not NoneType))
+    if origin is tuple:
+        several = len(inner) == 2 and inner[1] is Ellipsis
+        each = _type(inner[0]) if get_origin(inner[0]) is Literal else f"{_type(inner[0])}s"
+        return f"list of {each}" if several else f"{len(inner)} {each}"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "table"
+    return {bool: "true or false", int: "whole number", float: "number", str: "text"}[annotation]
+
+
+def _bounds(metadata: Iterable[object]) -> str:
+    found = []
+    for item in metadata:
+        for bound in getattr(item, "metadata", [item]):
+            for sign, key in ((">", "gt"), ("≥", "ge"), ("<", "lt"), ("≤", "le")):
+                if (limit := getattr(bound, key, None)) is not None:
+                    found.append(f" {sign} {limit}")
+            if (least := getattr(bound, "min_length", None)) is not None:
+                found.append(f", at least {least}")
+    return " and".join(found)
+
+
+def _meaning(kind: type[BaseModel], name: str) -> str:
+    """What a setting means: from the table above, or the comment beside it in the code."""
+    for owner in kind.__mro__:
+        if (told := MEANINGS.get(f"{owner.__name__}.{name}")) is not None:
+            return told
+    for owner in kind.__mro__:
+        if owner.__module__ == config.__name__ and name in owner.__annotations__:
+            line = re.search(rf"^    {name}: .*?  # (.+)$", inspect.getsource(owner), re.MULTILINE)
+            if line is not None:
+                return line[1].replace("|", "\\|")
+    raise AssertionError(f"{kind.__name__}.{name}: say in MEANINGS what it means")
