@@ -1,0 +1,315 @@
+"""The application: its routes, and what stands between a request and its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, FastAPI
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+
+from fencepost.errors import FencepostError
+from fencepost.parser.parser import Parser
+from fencepost.parser.shipped import DEFAULT
+from fencepost.tasks.layers import POINTING
+from fencepost.web.answers import answer
+from fencepost.web.batches import Batches, Ticket
+from fencepost.web.docs import docs_page
+from fencepost.web.guards import Guarded, check_token, check_type, read_body
+from fencepost.web.jobs import Answered, Job, job_of
+from fencepost.web.messages import (
+    ErrorAnswer,
+    HealthAnswer,
+    LimitsAnswer,
+    ModelAnswer,
+    ModelsAnswer,
+    ParseAnswer,
+    ParseRequest,
+)
+from fencepost.web.metrics import CONTENT_TYPE, Metrics
+from fencepost.web.refusals import RefusedError, busy, invalid, refusal, told
+from fencepost.web.settings import MOST_BEAMS, MOST_PHRASES, MOST_READINGS, MOST_SPANS, Settings
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+
+_log = logging.getLogger(__name__)
+_Answers = dict[int | str, dict[str, Any]]  # by status, as FastAPI wants to be told of them
+_UNKNOWN = {"model": ErrorAnswer, "description": "The token is missing or wrong."}
+_REFUSALS: _Answers = {
+    413: {"model": ErrorAnswer, "description": "The request has too many bytes."},
+    415: {"model": ErrorAnswer, "description": "The request is not said to be JSON."},
+    422: {"model": ErrorAnswer, "description": "The request makes no sense, or is too much."},
+    503: {"model": ErrorAnswer, "description": "Too many requests wait; try again later."},
+}
+
+
+# Only for the schema: the header itself is looked at, so that all that is wrong is said alike.
+_BEARER = HTTPBearer(auto_error=False, description="The token that the server was started with.")
+_Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+
+
+def make_app(parser: Parser, settings: Settings | None = None, *, model: str = DEFAULT) -> FastAPI:
+    """The application that answers for a parser.
+
+    It can be used at once, as by a test client. Served for real, it finishes what waits when it
+    ends, since its lifespan is told.
+
+    Args:
+        parser: which nothing else should use in the meantime.
+        settings: its limits.
+        model: the name of the parser's model.
+    """
+    settings = settings or Settings()
+    batches = Batches(parser, settings, parsed=lambda jobs: _count(metrics, jobs))
+    metrics = Metrics(lambda: batches.waiting)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        batches.open()
+        yield
+        await asyncio.to_thread(batches.close)
+
+    app = FastAPI(
+        title="fencepost",
+        summary="Constituency trees and nested entities.",
+        version=version("fencepost"),
+        docs_url=None,  # FastAPI's own pages ask another host for their scripts
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    app.state.batches, app.state.metrics, app.state.settings = batches, metrics, settings
+    app.add_middleware(Guarded, hosts=settings.hosts, metrics=metrics)
+    _refuse(app, metrics)
+    app.include_router(_open_routes(batches, model))
+    app.include_router(_guarded_routes(parser, batches, metrics, settings=settings, model=model))
+    app.include_router(_pages(app))
+    if STATIC.is_dir():
+        app.mount("/static", _Pages(directory=STATIC), name="static")
+    return app
+
+
+def _count(metrics: Metrics, jobs: Sequence[Job]) -> None:
+    metrics.batch_requests.observe(len(jobs))
+    metrics.batch_words.observe(sum(job.words for job in jobs))
+    metrics.words.inc(sum(job.words for job in jobs))
+    metrics.sentences.inc(sum(job.sentences for job in jobs))
+
+
+def _refuse(app: FastAPI, metrics: Metrics) -> None:
+    """Say everything that can go wrong in the same form."""
+
+    async def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RefusedError)
+        metrics.refused.labels(error.reason).inc()
+        return error.response()
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return refusal(error.status_code, error.detail, headers=error.headers)
+
+    async def failed(request: Request, error: Exception) -> Response:
+        return refusal(500, "the server has failed; its log tells more")
+
+    app.add_exception_handler(RefusedError, refused)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(Exception, failed)
+
+
+def _open_routes(batches: Batches, model: str) -> APIRouter:
+    router = APIRouter(tags=["server"])
+
+    @router.get("/health", summary="Whether the server is there")
+    async def health() -> HealthAnswer:
+        """It answers at once, also while a long text is parsed."""
+        return HealthAnswer(
+            status="closing" if batches.is_closing else "ok", model=model, waiting=batches.waiting
+        )
+
+    return router
+
+
+def _guarded_routes(
+    parser: Parser, batches: Batches, metrics: Metrics, *, settings: Settings, model: str
+) -> APIRouter:
+    async def knows_token(request: Request, credentials: _Credentials) -> None:
+        check_token(request.headers.get("authorization"), settings.token)
+
+    guards = [] if settings.token is None else [Depends(knows_token)]
+    unknown: _Answers = {401: _UNKNOWN} if guards else {}
+    router = APIRouter(dependencies=guards)
+    body = {"schema": ParseRequest.model_json_schema()}
+
+    @router.post(
+        "/v1/parse",
+        tags=["parse"],
+        summary="The trees and entities of texts or words",
+        response_model=ParseAnswer,
+        response_model_exclude_none=True,
+        responses={**unknown, **_REFUSALS},
+        openapi_extra={"requestBody": {"required": True, "content": {"application/json": body}}},
+    )
+    async def parse(request: Request) -> Response:
+        """One document for each input, in order.
+
+        An input that could not be parsed has a status that says why, and no sentences; the answer
+        is still 200. Requests that come in at the same time are parsed together.
+        """
+        check_type(request.headers.get("content-type"))
+        data = await read_body(request, most=settings.max_body, seconds=settings.max_upload)
+        with batches.place():
+            asked, job = await asyncio.to_thread(_understood, parser, data, settings)
+            found = await _found(request, batches, batches.submit(job))
+            make = partial(answer, probabilities=asked.probabilities, draw=asked.draw)
+            made = await asyncio.to_thread(make, model, found)
+        return Response(made, media_type="application/json")
+
+    @router.get(
+        "/v1/models",
+        tags=["parse"],
+        summary="What the server can find, and how much may be asked for",
+        responses=unknown,
+    )
+    async def models() -> ModelsAnswer:
+        """The model with its tasks and labels, and the limits of a request."""
+        return ModelsAnswer(models=[_model(parser, model)], limits=_limits(settings))
+
+    @router.get(
+        "/metrics",
+        tags=["server"],
+        summary="Counts for Prometheus",
+        response_class=Response,
+        responses={200: {"content": {"text/plain": {}}}, **unknown},
+    )
+    async def counts() -> Response:
+        """Requests, seconds, words, sizes of batches, refusals."""
+        return Response(metrics.told(), headers={"Content-Type": CONTENT_TYPE})
+
+    return router
+
+
+def _understood(parser: Parser, data: bytes, settings: Settings) -> tuple[ParseRequest, Job]:
+    """A request and the job that it makes."""
+    try:
+        request = ParseRequest.model_validate_json(data)
+        return request, job_of(parser, request, settings)
+    except ValidationError as error:
+        raise invalid(told(error)) from None
+    except FencepostError as error:
+        raise invalid(str(error)) from None
+
+
+async def _found(request: Request, batches: Batches, ticket: Ticket) -> list[Answered]:
+    """What the parser finds, unless the wait is too long or the client goes away."""
+    answered = asyncio.wrap_future(ticket.answer)
+    gone = asyncio.create_task(_gone(request))
+    both: set[asyncio.Future[Any]] = {answered, gone}
+    seconds = batches.settings.max_wait
+    try:
+        done, _ = await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not done and batches.withdraw(ticket):
+            raise busy(f"the request has waited for {seconds:g} seconds", reason="wait")
+        if not done:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if not answered.done():
+            raise RefusedError(499, "the client has gone", reason="gone")
+        return answered.result()
+    except (RefusedError, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        raise RefusedError(
+            500, f"could not be parsed: {type(error).__name__}", reason="failed"
+        ) from error
+    finally:
+        gone.cancel()
+        if not answered.done():
+            batches.forget(ticket)
+            answered.cancel()
+
+
+async def _gone(request: Request) -> None:
+    """Wait until the client has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _model(parser: Parser, name: str) -> ModelAnswer:
+    labels = {layer: list(known) for layer, known in parser.labels.items() if layer in POINTING}
+    return ModelAnswer(
+        name=name, tasks=list(parser.tasks), labels=labels, max_words=parser.max_words
+    )
+
+
+def _limits(settings: Settings) -> LimitsAnswer:
+    return LimitsAnswer(
+        body=settings.max_body,
+        words=settings.max_words,
+        inputs=settings.max_inputs,
+        close_words=settings.max_close_words,
+        beam_words=settings.max_beam_words,
+        wait=settings.max_wait,
+        n_best=MOST_READINGS,
+        beams=MOST_BEAMS,
+        spans=MOST_SPANS,
+        phrases=MOST_PHRASES,
+    )
+
+
+class _Pages(StaticFiles):
+    """Files of the page: browsers keep them, and ask each time whether they are still the same."""
+
+    async def get_response(self, path: str, scope: Any) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def _pages(app: FastAPI) -> APIRouter:
+    """The pages for people; they are no part of the schema."""
+    router = APIRouter(include_in_schema=False)
+    files = _Pages(directory=STATIC, check_dir=False)
+
+    @router.api_route("/", methods=["GET", "HEAD"])
+    async def index(request: Request) -> Response:
+        if not STATIC.is_dir():
+            raise HTTPException(404)
+        return await files.get_response("index.html", request.scope)
+
+    @router.api_route("/static/drawing.css", methods=["GET", "HEAD"])
+    async def drawing_style(request: Request) -> Response:
+        from fencepost.drawing.html import STYLE
+
+        return _kept(request, STYLE, "text/css")
+
+    @router.api_route("/docs.css", methods=["GET", "HEAD"])
+    async def docs_style(request: Request) -> Response:
+        return _kept(request, (HERE / "docs.css").read_text(encoding="utf-8"), "text/css")
+
+    @router.api_route("/docs", methods=["GET", "HEAD"])
+    async def docs(request: Request) -> Response:
+        return _kept(request, docs_page(app.openapi(), str(request.base_url)), "text/html")
+
+    return router
+
+
+def _kept(request: Request, text: str, kind: str) -> Response:
+    """A text that a browser may keep, if it asks each time whether it is still the same."""
+    body = text.encode()
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(body, media_type=kind, headers=headers)

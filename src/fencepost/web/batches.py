@@ -1,0 +1,228 @@
+"""Jobs wait in line for the one thread that parses; those that came in together go together."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from fencepost.parser.parser import Parser
+from fencepost.web.jobs import Answered, Job, parse_alone, parse_together
+from fencepost.web.refusals import busy
+from fencepost.web.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ticket:
+    """A job that waits, and where its answer will be."""
+
+    job: Job
+    since: float  # when it came in
+    answer: Future[list[Answered]] = field(default_factory=Future)
+    unwanted: threading.Event = field(default_factory=threading.Event)
+
+
+class Batches:
+    """A line of jobs, and the thread that parses them.
+
+    The first in line is always the next. Whatever else waits and can be parsed together with it
+    goes along, as far as `batch_words` allows: so no job is passed over more than once by any
+    other, and the more requests there are, the fewer words are padding.
+
+    Args:
+        parser: which only this thread uses.
+        settings: how many may wait, and how long.
+        parsed: is told which jobs were parsed together.
+    """
+
+    def __init__(
+        self,
+        parser: Parser,
+        settings: Settings,
+        *,
+        parsed: Callable[[Sequence[Job]], None] = lambda jobs: None,
+    ) -> None:
+        self.parser = parser
+        self.settings = settings
+        self._parsed = parsed
+        self._line: deque[Ticket] = deque()
+        self._words = 0  # that wait
+        self._inside = 0  # requests that have a place
+        self._closing = False
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs are in line."""
+        return len(self._line)
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether no more jobs are taken."""
+        return self._closing
+
+    def open(self) -> None:
+        """Take jobs, also after `close`."""
+        with self._changed:
+            self._closing = False
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """A place for a request, from before it is looked at until its answer is made.
+
+        Raises:
+            RefusedError: there is none.
+        """
+        with self._changed:
+            self._refuse_when_closing()
+            if self._inside >= self.settings.queue:
+                raise busy(
+                    f"{self.settings.queue} requests are here already; try again later",
+                    reason="queue",
+                )
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+
+    def submit(self, job: Job) -> Ticket:
+        """Put a job in line.
+
+        Raises:
+            RefusedError: too many words are waiting.
+        """
+        ticket = Ticket(job, time.monotonic())
+        with self._changed:
+            self._refuse_when_closing()
+            if self._line and self._words + job.words > self.settings.queue_words:
+                raise busy(
+                    f"{self._words:,} words are waiting already; try again later", reason="words"
+                )
+            self._line.append(ticket)
+            self._words += job.words
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._work, name="fencepost", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+        return ticket
+
+    def withdraw(self, ticket: Ticket) -> bool:
+        """Take a job out of line; False: it is being parsed, or has been."""
+        withdrawn = ticket.answer.cancel()
+        with self._changed:
+            if ticket in self._line:
+                self._line.remove(ticket)
+                self._words -= ticket.job.words
+        return withdrawn
+
+    def forget(self, ticket: Ticket) -> None:
+        """Leave a job alone as far as possible, since nobody waits for it."""
+        ticket.unwanted.set()
+        self.withdraw(ticket)
+
+    def close(self) -> None:
+        """Take no more jobs, and finish those that wait, as far as there is time for it."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+            thread = self._thread
+        if thread is not None:
+            thread.join(self.settings.closing)
+        with self._changed:
+            left, self._line, self._words = self._line, deque(), 0
+        for ticket in left:
+            if ticket.answer.set_running_or_notify_cancel():
+                ticket.answer.set_exception(_ended())
+
+    def _refuse_when_closing(self) -> None:
+        if self._closing:
+            raise _ended()
+
+    def _work(self) -> None:
+        """Parse what waits, until there is nothing more and no more to come."""
+        while tickets := self._next():
+            self._parse(tickets)
+
+    def _next(self) -> list[Ticket]:
+        """The jobs that are parsed next; none: it is time to end."""
+        with self._changed:
+            while True:
+                while not self._line:
+                    if self._closing:
+                        self._thread = None  # whoever comes now needs another one
+                        return []
+                    self._changed.wait()
+                self._gather()
+                taken = self._taken()
+                if taken:
+                    return taken
+
+    def _gather(self) -> None:
+        """Wait a moment for others, unless the next batch is full, or nobody will come."""
+        while self._line and not self._line[0].job.is_alone and not self._closing:
+            left = self._line[0].since + self.settings.gather - time.monotonic()
+            if left <= 0 or self._words >= self.settings.batch_words:
+                return
+            self._changed.wait(left)
+
+    def _taken(self) -> list[Ticket]:
+        """The first in line, and those that go with it."""
+        taken: list[Ticket] = []
+        left: deque[Ticket] = deque()
+        words = 0
+        for ticket in self._line:
+            job = ticket.job
+            fits = words + job.words <= self.settings.batch_words
+            if taken and not (fits and taken[0].job.goes_with(job)):
+                left.append(ticket)
+                continue
+            if time.monotonic() > ticket.since + self.settings.max_wait:
+                ticket.answer.cancel()
+            if ticket.answer.set_running_or_notify_cancel():
+                taken.append(ticket)
+                words += job.words
+        self._line = left
+        self._words = sum(ticket.job.words for ticket in left)
+        return taken
+
+    def _parse(self, tickets: Sequence[Ticket]) -> None:
+        """Answer jobs that go together; one that fails takes no other down."""
+        jobs = [ticket.job for ticket in tickets]
+        self._parsed(jobs)
+        if len(jobs) > 1:
+            try:
+                found = parse_together(self.parser, jobs)
+            except Exception:
+                _log.warning("%d requests failed together; now one by one", len(jobs))
+            else:
+                for ticket, answers in zip(tickets, found, strict=True):
+                    ticket.answer.set_result(answers)
+                return
+        for ticket in tickets:
+            try:
+                ticket.answer.set_result(self._one(ticket))
+            except Exception as error:
+                _log.exception("a request could not be parsed")
+                ticket.answer.set_exception(error)
+
+    def _one(self, ticket: Ticket) -> list[Answered]:
+        if ticket.job.is_alone:
+            return parse_alone(
+                self.parser, ticket.job, is_wanted=lambda: not ticket.unwanted.is_set()
+            )
+        (answers,) = parse_together(self.parser, [ticket.job])
+        return answers
+
+
+def _ended() -> Exception:
+    return busy("the server is about to end", reason="closing")

@@ -1,0 +1,199 @@
+"""Who may ask, and how much of a request is read."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from collections.abc import AsyncIterator, Collection
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fencepost.web.metrics import Metrics
+from fencepost.web.refusals import RefusedError
+
+# Nothing from elsewhere, nothing that stands in the page itself, and no page of others around it.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+LET_PASS = 2**23  # bytes of a request that is too large
+THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+
+
+def check_token(header: str | None, token: str | None) -> None:
+    """Refuse who does not know the token.
+
+    Args:
+        header: `Authorization`, as it came in.
+        token: None: everybody may ask.
+    """
+    if token is None:
+        return
+    scheme, _, given = (header or "").partition(" ")
+    known = hmac.compare_digest(given.strip().encode("latin-1"), token.encode())
+    if scheme.lower() != "bearer" or not known:
+        raise RefusedError(
+            401,
+            "this server wants a token: Authorization: Bearer …",
+            reason="token",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+
+def check_type(header: str | None) -> None:
+    """Refuse what is not said to be JSON.
+
+    A page of another site can send forms and plain text here, but no JSON: a browser would ask
+    us first, and we would not allow it.
+    """
+    if (header or "").partition(";")[0].strip().lower() != "application/json":
+        raise RefusedError(
+            415,
+            f"Content-Type: application/json was expected, not {header or 'nothing'}",
+            reason="type",
+        )
+
+
+async def read_body(request: Request, *, most: int, seconds: float) -> bytes:
+    """The body of a request; of one that is too large, no more is kept than allowed.
+
+    Args:
+        request: whose body has not been read.
+        most: bytes.
+        seconds: until it has to be there.
+    """
+    length = request.headers.get("content-length", "")
+    declared = int(length) if length.isdecimal() and len(length) < 20 else 0
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            if declared > most:
+                if "expect" not in request.headers:  # else nothing was sent, and nothing will be
+                    await _let_pass(request.stream(), most=LET_PASS)
+                raise _too_large(most)
+            chunks = request.stream()
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > most:
+                    body.clear()
+                    await _let_pass(chunks, most=LET_PASS)
+                    raise _too_large(most)
+    except TimeoutError:
+        raise RefusedError(
+            408,
+            f"the request was not there after {seconds:g} seconds",
+            reason="upload",
+            headers={"Connection": "close"},
+        ) from None
+    except ClientDisconnect:
+        raise RefusedError(499, "the client has gone", reason="gone") from None
+    return bytes(body)
+
+
+async def _let_pass(chunks: AsyncIterator[bytes], *, most: int) -> None:
+    """Let a little more come in, unread: who is still sending would not see our answer."""
+    passed = 0
+    try:
+        async with asyncio.timeout(1):
+            async for chunk in chunks:
+                passed += len(chunk)
+                if passed > most:
+                    return
+    except TimeoutError:
+        return
+
+
+def _too_large(most: int) -> RefusedError:
+    # What was not read cannot be told from a next request: the connection ends here.
+    return RefusedError(
+        413,
+        f"a request has at most {most:,} bytes; send it in parts",
+        reason="body",
+        headers={"Connection": "close"},
+    )
+
+
+def host_of(header: str) -> str:
+    """The name in a `Host` header, without its port.
+
+    >>> host_of("localhost:8000"), host_of("[::1]:8000"), host_of("[::1]")
+    ('localhost', '::1', '::1')
+    """
+    if header.startswith("["):
+        return header[1:].partition("]")[0].lower()
+    return header.partition(":")[0].lower().rstrip(".")
+
+
+class Guarded:
+    """An application that answers only to its own names, counts requests, and sets headers.
+
+    A page on another site can give its own name the address of this machine, and would then be
+    allowed to read our answers; but its requests still name its own host.
+
+    Args:
+        app: which answers.
+        hosts: its names; None: any.
+        metrics: where requests are counted.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str] | None, metrics: Metrics) -> None:
+        self.app = app
+        self.hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status = 500
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        try:
+            refused = self._refused(scope)
+            if refused is None:
+                await self.app(scope, receive, send_guarded)
+            else:
+                self.metrics.refused.labels(refused.reason).inc()
+                await refused.response()(scope, receive, send_guarded)
+        finally:
+            route = route_of(scope)
+            self.metrics.requests.labels(route, str(status)).inc()
+            self.metrics.seconds.labels(route).observe(time.perf_counter() - started)
+
+    def _refused(self, scope: Scope) -> RefusedError | None:
+        host = Headers(scope=scope).get("host", "")
+        if self.hosts is None or host_of(host) in self.hosts:
+            return None
+        return RefusedError(
+            400,
+            f"this server does not answer to the name {host_of(host)!r}; --allow-host would let it",
+            reason="host",
+        )
+
+
+def route_of(scope: Scope) -> str:
+    """The template of a request's route, of which there are only few; not its path."""
+    path = getattr(scope.get("route"), "path", None)
+    if isinstance(path, str):
+        return path
+    return "/static" if scope["path"].startswith("/static/") else "other"

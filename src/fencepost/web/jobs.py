@@ -1,0 +1,150 @@
+"""Requests as the parser takes them: checked, split into sentences, together or alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from fencepost.errors import ConstraintError, DataError
+from fencepost.parser.asking import Asked
+from fencepost.parser.inputs import Waiting, waiting
+from fencepost.parser.parser import Parser
+from fencepost.parser.predict import check_constraints
+from fencepost.parser.steps import Step
+from fencepost.structure import Document, Parse, Sentence
+from fencepost.web.messages import ParseRequest
+from fencepost.web.refusals import invalid
+from fencepost.web.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A request that can be parsed."""
+
+    given: tuple[Waiting, ...]
+    asked: Asked
+    n_best: int = 1
+    steps: bool = False
+
+    @property
+    def words(self) -> int:
+        """How many there are in all inputs."""
+        return sum(one.words for one in self.given)
+
+    @property
+    def sentences(self) -> int:
+        """How many there are in all inputs."""
+        return sum(len(one.sentences) for one in self.given)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is parsed sentence by sentence."""
+        return self.n_best > 1 or self.steps or self.asked.is_placed
+
+    def goes_with(self, other: Job) -> bool:
+        """Whether the two can be parsed together."""
+        return not self.is_alone and not other.is_alone and self.asked == other.asked
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A document, and what was asked for beside it, sentence by sentence."""
+
+    document: Document
+    readings: tuple[tuple[Parse, ...], ...] = ()
+    steps: tuple[tuple[Step, ...], ...] = ()
+
+
+def job_of(parser: Parser, request: ParseRequest, settings: Settings) -> Job:
+    """What a request asks for.
+
+    Raises:
+        RefusedError: it is too much.
+        FencepostError: it makes no sense; the message says why.
+    """
+    inputs = request.given()
+    if len(inputs) > settings.max_inputs:
+        raise invalid(f"inputs: at most {settings.max_inputs:,}, not {len(inputs):,}")
+    asked = parser.asked(**request.options())
+    job = Job(tuple(map(waiting, inputs)), asked, request.n_best, request.steps)
+    _check_words(job, settings)
+    sentences = [sentence for one in job.given for sentence in one.sentences]
+    if asked.is_placed and len(sentences) > 1:
+        raise ConstraintError(
+            f"must and forbid count the words of one sentence, and there are {len(sentences)}; "
+            "pass the words of one of them"
+        )
+    if len(inputs) == 1 and (asked.constraints or asked.gazetteer is not None):
+        # Of several inputs, one that cannot obey has a status, and takes no other one down.
+        check_constraints(parser.model, sentences, [asked.of(one) for one in sentences], asked)
+    return job
+
+
+def _check_words(job: Job, settings: Settings) -> None:
+    """Refuse more words than may be asked for at a time."""
+    words, beams = job.words, max(job.asked.beams, job.n_best)
+    if words > settings.max_words:
+        raise invalid(f"a request has at most {settings.max_words:,} words, not {words:,}")
+    if words > settings.max_close_words and job.is_alone:
+        what = "steps" if job.steps else "n_best" if job.n_best > 1 else "must and forbid"
+        raise invalid(
+            f"{what}: a request that asks for them has at most "
+            f"{settings.max_close_words:,} words, not {words:,}"
+        )
+    if beams > 1 and words * beams > settings.max_beam_words:
+        raise invalid(
+            f"beams: {beams} are for at most {settings.max_beam_words // beams:,} words a "
+            f"request, not {words:,}"
+        )
+
+
+def parse_together(parser: Parser, jobs: Sequence[Job]) -> list[list[Answered]]:
+    """What was found for each of several jobs that go together."""
+    found = parser.stream(
+        [one.sentences for job in jobs for one in job.given if one.status is None], jobs[0].asked
+    )
+    return [[Answered(_document(one, found)) for one in job.given] for job in jobs]
+
+
+def _document(given: Waiting, found: Iterator[Document]) -> Document:
+    if given.status is not None:
+        return Document((), given.text, given.status)
+    return replace(next(found), text=given.text)
+
+
+def parse_alone(
+    parser: Parser, job: Job, *, is_wanted: Callable[[], bool] = lambda: True
+) -> list[Answered]:
+    """What was found for a job that is parsed sentence by sentence.
+
+    Args:
+        parser: which finds it.
+        job: what is asked for.
+        is_wanted: whether anybody still waits; if not, there is less in the answer.
+    """
+    found = []
+    for one in job.given:
+        readings: list[tuple[Parse, ...]] = []
+        steps: list[tuple[Step, ...]] = []
+        status = one.status
+        try:
+            for sentence in one.sentences:
+                if not is_wanted():
+                    break
+                readings.append(_readings(parser, job, sentence))
+                if job.steps:
+                    steps.append(tuple(parser.steps_many([sentence], job.asked)))
+        except (ConstraintError, DataError) as error:
+            status = f"could not be parsed: {error}"
+        if status is None:
+            document = Document(tuple(best for best, *_ in readings), one.text)
+            several = tuple(readings) if job.n_best > 1 else ()
+            found.append(Answered(document, several, tuple(steps)))
+        else:
+            found.append(Answered(Document((), one.text, status)))
+    return found
+
+
+def _readings(parser: Parser, job: Job, sentence: Sentence) -> tuple[Parse, ...]:
+    (found,) = parser.n_best_many([sentence], job.n_best, job.asked)
+    return found if job.n_best > 1 else tuple(replace(parse, rank=None) for parse in found)

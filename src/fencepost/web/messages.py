@@ -1,0 +1,300 @@
+"""Requests and answers: what is asked for and what comes back, as the schema shows it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.config import JsonDict
+from pydantic_core import PydanticCustomError
+
+from fencepost.parser.asking import Options
+from fencepost.web.settings import MOST_BEAMS, MOST_PHRASES, MOST_READINGS, MOST_SPANS
+
+_FAR = 1_000_000  # no sentence has as many boundaries
+
+Label = Annotated[str, Field(max_length=200)]
+Boundary = Annotated[int, Field(ge=0, le=_FAR)]
+
+
+def _filled(span: Any) -> Any:
+    """A span of two boundaries is one with any label."""
+    if isinstance(span, list | tuple) and len(span) in (2, 3):
+        return (*span, None)[:3]
+    raise PydanticCustomError("span", "a span is [start, end] or [start, end, label]")
+
+
+def _input(given: Any) -> str | list[str]:
+    """A text, or words."""
+    if isinstance(given, str):
+        return given
+    if isinstance(given, list) and all(isinstance(word, str) for word in given):
+        return given
+    raise PydanticCustomError("input", "a text or a list of words was expected")
+
+
+_SPAN_SCHEMA = {
+    "type": "array",
+    "minItems": 2,
+    "maxItems": 3,
+    "prefixItems": [
+        {"type": "integer", "minimum": 0},
+        {"type": "integer", "minimum": 1},
+        {"type": ["string", "null"]},
+    ],
+}
+_INPUT_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+
+AskedSpan = Annotated[
+    tuple[Boundary, Boundary, Label | None],
+    BeforeValidator(_filled),
+    WithJsonSchema(_SPAN_SCHEMA),
+]
+AnyInput = Annotated[str | list[str], PlainValidator(_input), WithJsonSchema(_INPUT_SCHEMA)]
+
+EXAMPLES: list[JsonDict] = [
+    {"text": "The cat sat on the mat. It slept."},
+    {"words": ["Ann", "met", "Bo"], "tasks": ["tree"], "draw": True},
+    {"words": ["Ann", "met", "Bo"], "must": [[1, 3]], "steps": True},
+    {"inputs": ["Dogs bark.", ["It", "is", "red"]], "min_probability": 0.5},
+    {"text": "I saw the man with the telescope.", "n_best": 3, "probabilities": False},
+]
+
+
+class ParseRequest(BaseModel):
+    """What is to be parsed, and how."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, json_schema_extra={"examples": [*EXAMPLES]}
+    )
+
+    text: str | None = Field(None, description="A text; it is split into sentences and words.")
+    words: list[str] | None = Field(
+        None, description="The words of one sentence; they are not split again."
+    )
+    inputs: list[AnyInput] | None = Field(
+        None, description="Several texts, or lists of words, each of which gives one document."
+    )
+    tasks: list[Literal["tree", "entities", "tags"]] | None = Field(
+        None, min_length=1, max_length=3, description="What to find; null: all that the model can."
+    )
+    beams: int = Field(
+        1, ge=1, le=MOST_BEAMS, description="Parses that are kept at each step; 1 is greedy."
+    )
+    n_best: int = Field(
+        1,
+        ge=1,
+        le=MOST_READINGS,
+        description="Readings of each sentence; without beams, at least 10 are kept.",
+    )
+    must: list[AskedSpan] = Field(
+        [],
+        max_length=MOST_SPANS,
+        description="Spans that have to be there; without a label, with any. For one sentence.",
+    )
+    forbid: list[AskedSpan] = Field(
+        [],
+        max_length=MOST_SPANS,
+        description="Spans that must not be there; without a label, with none. For one sentence.",
+    )
+    labels: list[Label] | None = Field(
+        None, max_length=1_000, description="The only labels to use, of the heads that know any."
+    )
+    root: Label | None = Field(None, description="The label of each whole sentence.")
+    consistent: bool = Field(False, description="Whether entities never cross spans of the tree.")
+    gazetteer: dict[Annotated[str, Field(max_length=1_000)], Label] | None = Field(
+        None,
+        max_length=MOST_PHRASES,
+        description="Phrases and their labels, which are entities wherever they occur.",
+    )
+    min_probability: float = Field(
+        0.0, ge=0, le=1, allow_inf_nan=False, description="Leave out entities below it."
+    )
+    probabilities: bool = Field(
+        True, description="Whether spans come with probabilities, and sentences with log_probs."
+    )
+    draw: bool = Field(False, description="Whether drawings come along, as SVG.")
+    steps: bool = Field(
+        False, description="Whether the steps of greedy search come along; not with beams."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> ParseRequest:
+        given = [name for name in ("text", "words", "inputs") if getattr(self, name) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or "none of them"
+            raise ValueError(f"exactly one of text, words and inputs was expected, not {found}")
+        if self.steps and (self.beams > 1 or self.n_best > 1):
+            raise ValueError("steps are those of greedy search; leave out beams and n_best")
+        return self
+
+    def given(self) -> list[str | list[str]]:
+        """The inputs, however they were passed."""
+        if self.inputs is not None:
+            return list(self.inputs)
+        if self.words is not None:
+            return [self.words]
+        assert self.text is not None
+        return [self.text]
+
+    def options(self) -> Options:
+        """What a parser is asked for."""
+        beams = self.beams
+        if self.n_best > 1 and "beams" not in self.model_fields_set:
+            beams = max(self.n_best, 10)
+        return {
+            "tasks": self.tasks,
+            "beams": beams,
+            "must": self.must,
+            "forbid": self.forbid,
+            "labels": self.labels,
+            "root": self.root,
+            "consistent": self.consistent,
+            "gazetteer": self.gazetteer,
+            "min_probability": self.min_probability,
+        }
+
+
+Row = Annotated[
+    list[int | str | float | None],
+    Field(description="start, end, label and, if it is known, probability"),
+]
+
+
+class StepAnswer(BaseModel):
+    """One step of greedy search."""
+
+    number: int = Field(description="Of the step in its layer, from 1.")
+    cursor: int = Field(description="The boundary from where it points.")
+    boundary: int = Field(description="The boundary that it points to.")
+    candidates: list[tuple[int, float]] = Field(
+        description="The boundaries that it could point to, each with its probability."
+    )
+    start: int = Field(description="Where the span starts that is complete now.")
+    end: int = Field(description="Where it ends.")
+    label: str | None = Field(description="Its label; null: it is a filler.")
+    probability: float = Field(description="Of boundary and label, given the steps before.")
+    label_probability: float = Field(description="Of the label alone, given the boundary.")
+    runner_up: tuple[str | None, float] | None = Field(
+        description="The second best label, with its probability; null: there was no other."
+    )
+
+
+class SvgAnswer(BaseModel):
+    """Drawings of a sentence, of the layers that it has."""
+
+    tree: str | None = None
+    entities: str | None = None
+
+
+class StepsAnswer(BaseModel):
+    """The steps of a sentence, of the layers that it has."""
+
+    tree: list[StepAnswer] | None = None
+    entities: list[StepAnswer] | None = None
+
+
+class ReadingAnswer(BaseModel):
+    """One reading of a sentence; what it does not have is left out."""
+
+    words: list[str]
+    tags: list[str] | None = None
+    offsets: list[tuple[int, int]] | None = Field(
+        None, description="Where each word starts and ends in the text of the document."
+    )
+    tree: list[Row] | None = Field(None, description="The spans of the tree, from the root down.")
+    entities: list[Row] | None = Field(None, description="From left to right, holders first.")
+    log_probs: dict[str, float] | None = Field(None, description="Of each layer.")
+    rank: int | None = Field(None, description="Among several readings, from 1.")
+    brackets: str | None = Field(
+        None, description="The tree, as treebanks write it; not if a word holds a blank."
+    )
+    svg: SvgAnswer | None = Field(None, description="If draw was asked for.")
+    differences: str | None = Field(
+        None, description="How a reading differs from the first, in words."
+    )
+
+
+class SentenceAnswer(ReadingAnswer):
+    """A sentence; what it does not have is left out."""
+
+    readings: list[ReadingAnswer] | None = Field(
+        None, description="If n_best is above 1: the best first, which is the sentence itself."
+    )
+    steps: StepsAnswer | None = Field(None, description="If steps were asked for.")
+
+
+class DocumentAnswer(BaseModel):
+    """What was found in one input; `Document.from_dict` reads it."""
+
+    version: int = 1
+    status: str = Field("ok", description="ok, or why there are no sentences.")
+    text: str | None = Field(description="The text as it was given; null if words were.")
+    sentences: list[SentenceAnswer]
+
+
+class ParseAnswer(BaseModel):
+    """What was found."""
+
+    model: str
+    documents: list[DocumentAnswer] = Field(description="One for each input, in order.")
+
+
+class Problem(BaseModel):
+    """Why a request was refused."""
+
+    status: int
+    message: str = Field(description="What was found, and what would be right.")
+
+
+class ErrorAnswer(BaseModel):
+    """A refusal."""
+
+    error: Problem
+
+
+class HealthAnswer(BaseModel):
+    """Whether the server is there."""
+
+    status: Literal["ok", "closing"]
+    model: str
+    waiting: int = Field(description="Requests that wait for the parser.")
+
+
+class ModelAnswer(BaseModel):
+    """A model that can be asked."""
+
+    name: str
+    tasks: list[str]
+    labels: dict[str, list[str]] = Field(description="The labels of each layer.")
+    max_words: int = Field(description="Longer sentences are not parsed.")
+
+
+class LimitsAnswer(BaseModel):
+    """What requests may ask for at most."""
+
+    body: int = Field(description="Bytes of a request.")
+    words: int = Field(description="Words of a request.")
+    inputs: int = Field(description="Inputs of a request.")
+    close_words: int = Field(description="Words of a request with n_best, steps, must or forbid.")
+    beam_words: int = Field(description="Words of a request times its beams.")
+    wait: float = Field(description="Seconds until a request is parsed; then it is refused.")
+    n_best: int
+    beams: int
+    spans: int = Field(description="Spans in must, and in forbid.")
+    phrases: int = Field(description="Phrases of a gazetteer.")
+
+
+class ModelsAnswer(BaseModel):
+    """The models that can be asked, and how much."""
+
+    models: list[ModelAnswer]
+    limits: LimitsAnswer
