@@ -12,7 +12,7 @@ export OMP_WAIT_POLICY := PASSIVE
 demo: .venv/.installed  ## parse a text with the model that ships: trees, entities, probabilities
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-test: .venv/.dev check-code  ## all that CI runs: checks, all tests, coverage, the docs, the wheel
+test: .venv/.dev check-code tests/web/node_modules  ## all that CI runs: checks, all tests, coverage, the docs, the wheel
 	rm -f .coverage .coverage.*
 	$(BIN)/mkdocs build --strict
 	sh tests/wheel.sh
@@ -50,7 +50,12 @@ docs: .venv/.dev  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf .venv site dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv site dist tests/web/node_modules .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache
+
+# What checks that the page is accessible; without npm, that test says so and is skipped.
+tests/web/node_modules: tests/web/package.json tests/web/package-lock.json
+	@if command -v npm >/dev/null; then npm --prefix tests/web ci --no-audit --no-fund --silent && touch $@; \
+	else echo "no npm: the page's accessibility will not be checked"; fi
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

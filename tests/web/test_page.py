@@ -1,0 +1,441 @@
+"""The page as people use it, in a real browser."""
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Browser, Locator, Route, expect
+
+from fencepost.drawing.html import STYLE
+from fencepost.parser.asking import Asking
+from fencepost.web.settings import Settings
+from tests.web.pages import PHONE, TEXT, Watched, opened, parser, served
+
+pytestmark = pytest.mark.slow
+
+
+def words() -> list[str]:
+    return list(parser().parse(TEXT).only().words)
+
+
+def found(
+    text: str, layer: str, *, must: Iterable[Asking] = (), forbid: Iterable[Asking] = ()
+) -> list[str]:
+    """The spans that the parser finds: start, end and label, in order."""
+    parse = parser().parse(text, tasks=[layer], must=must, forbid=forbid).only()
+    spans = parse.tree.spans if parse.tree is not None else parse.entities or ()
+    return sorted(f"{start} {end} {label}" for start, end, label in spans)
+
+
+def focused(page: Watched) -> str:
+    name = page.page.evaluate("document.activeElement.getAttribute('aria-label')")
+    return str(name)
+
+
+def press(page: Watched, *keys: str) -> None:
+    for key in keys:
+        page.page.keyboard.press(key)
+
+
+def test_a_text_gets_the_trees_and_entities_that_the_parser_finds(page: Watched) -> None:
+    page.parse()
+    for layer in ("tree", "entities"):
+        assert page.spans(layer) == found(TEXT, layer)
+    expect(page.page.get_by_role("status").first).to_have_text("1 sentence.")
+    page.layer("tree").get_by_text("Brackets").click()
+    expect(page.layer("tree").locator("pre")).to_have_text(str(parser().parse(TEXT).tree))
+
+
+def test_each_sentence_has_a_card_with_its_own_text(page: Watched) -> None:
+    page.parse("Grüße 🙂 from Ann!  It rained.\nAll day.")
+    expect(page.page.locator(".sentence h2 .said")).to_have_text(
+        ["Grüße 🙂 from Ann!", "It rained.", "All day."]
+    )
+
+
+def test_what_looks_like_markup_is_text(page: Watched) -> None:
+    page.parse('He wrote <img src="x" onerror="alert(1)"> & left.')
+    expect(page.page.locator(".sentences img")).to_have_count(0)
+    expect(page.layer("tree").locator(".word", has_text="<")).not_to_have_count(0)
+
+
+def test_an_example_is_parsed_with_one_click(page: Watched) -> None:
+    page.page.get_by_role("button", name="two sentences").click()
+    expect(page.page.locator(".sentence")).to_have_count(2)
+
+
+def test_the_address_keeps_the_text(page: Watched) -> None:
+    page.parse("C+ is 50 % & more.")
+    page.page.reload()
+    expect(page.page.locator(".said")).to_have_text("C+ is 50 % & more.")
+
+
+def test_pointing_at_a_span_shows_its_words_and_probability(page: Watched) -> None:
+    page.parse()
+    tooltip = page.page.locator("#tooltip")
+    page.layer("tree").locator(".span[data-label=VP] text").hover()
+    expect(tooltip).to_contain_text("saw the man with the telescope")
+    expect(tooltip).to_contain_text(re.compile(r"VP.*\d\s%"))
+    expect(page.layer("tree").locator(".word.lit")).to_have_text(
+        [re.compile(f"{re.escape(word)}$") for word in words()[10:16]]
+    )
+    page.page.mouse.move(0, 0)
+    expect(tooltip).to_be_hidden()
+
+
+def test_all_can_be_done_with_the_keyboard(page: Watched) -> None:
+    text = page.page.get_by_label("Text", exact=True)
+    text.fill("The cat saw a dog.")
+    text.press("Control+Enter")
+    tree = page.layer("tree")
+    tree.locator(".span").first.wait_for()
+    tree.get_by_role("button", name="Download SVG").focus()
+    press(page, "Tab")
+    assert focused(page).startswith("ROOT, “The cat saw a dog .”, probability ")
+    expect(page.page.locator("#tooltip")).to_contain_text("ROOT")
+    press(page, "ArrowDown", "ArrowDown")
+    assert focused(page).startswith("NP, “The cat”")
+    press(page, "ArrowRight")
+    assert focused(page).startswith("VP, “saw a dog”")
+    press(page, "ArrowUp")
+    assert focused(page).startswith("S, ")
+    press(page, "Tab")
+    assert focused(page) == "boundary 0, before The"
+    press(page, "ArrowRight", "ArrowRight", "Enter", "ArrowRight", "Enter")
+    expect(tree.get_by_label("Label")).to_be_focused()
+    expect(tree.get_by_role("group", name="Constraint")).to_contain_text("“saw” (2, 3)")
+    press(page, "Escape")
+    assert focused(page) == "boundary 2, between cat and saw"
+    press(page, "End")
+    assert focused(page) == "boundary 6, behind ."
+
+
+def test_readings_stand_side_by_side_and_show_how_they_differ(page: Watched) -> None:
+    page.parse()
+    tree = page.layer("tree")
+    tree.get_by_role("button", name="Readings").click()
+    readings = tree.locator(".reading")
+    expect(readings).to_have_count(3)
+    best = parser().n_best(words(), 5, tasks=["tree"])
+    expect(readings.nth(0)).to_contain_text("the one shown above")
+    for number, parse in enumerate(best[:3]):
+        assert parse.tree is not None
+        expect(readings.nth(number).locator(".span")).to_have_count(len(parse.tree.spans))
+        expect(readings.nth(number).locator("h4")).to_contain_text(re.compile(r"\d\s%"))
+    expect(readings.nth(0).locator(".differs")).to_have_count(0)
+    expect(readings.nth(1).locator(".differs")).not_to_have_count(0)
+    expect(readings.nth(2).locator(".differences")).to_contain_text("belongs to")
+    boxes = [readings.nth(number).bounding_box() for number in range(3)]
+    assert len({box["y"] for box in boxes if box}) == 1
+    tree.get_by_label("The best readings").select_option("5")
+    expect(readings).to_have_count(len(best))
+    tree.get_by_role("button", name="Close").click()
+    expect(readings).to_have_count(0)
+
+
+def test_a_reading_that_is_better_than_the_parse_is_pointed_out(page: Watched) -> None:
+    page.parse()
+    best = parser().n_best(words(), 3, tasks=["entities"])
+    shown = [parse.entities for parse in best].index(parser().parse(TEXT).entities)
+    assert shown > 0
+    page.layer("entities").get_by_role("button", name="Readings").click()
+    panel = page.layer("entities").get_by_role("group", name="Readings")
+    expect(panel.get_by_role("status")).to_contain_text("a better reading than the one above")
+    expect(panel.locator(".reading").nth(shown)).to_contain_text("the one shown above")
+
+
+def ask(page: Watched, layer: str, kind: str, *, label: str = "any label") -> None:
+    chooser = page.layer(layer).get_by_role("group", name="Constraint")
+    group = "Tree" if layer == "tree" else "Entities"
+    option = chooser.locator(f"optgroup[label={group}] option", has_text=re.compile(f"^{label}$"))
+    index = option.first.evaluate("option => option.index")
+    chooser.get_by_label("Label").select_option(index=index)
+    chooser.get_by_role("button", name=kind).click()
+
+
+def chips(page: Watched, layer: str) -> Locator:
+    return page.layer(layer).get_by_role("list", name="Constraints").get_by_role("listitem")
+
+
+def test_a_span_between_two_fence_posts_can_be_required_and_let_go(page: Watched) -> None:
+    page.parse()
+    before = page.spans("tree")
+    page.choose("tree", 13, 10)
+    ask(page, "tree", "Require", label="VP")
+    expect(page.layer("tree").locator(".span.changed")).not_to_have_count(0)
+    assert page.spans("tree") == found(TEXT, "tree", must=[(10, 13, "VP")]) != before
+    assert page.spans("entities") == found(TEXT, "entities")
+    expect(chips(page, "tree")).to_have_text(re.compile("require VP over “saw the man”"))
+    expect(page.layer("tree").get_by_role("status")).to_contain_text("New: VP “saw the man”")
+    page.layer("tree").get_by_role("button", name="Remove: require VP").click()
+    expect(page.layer("tree").get_by_role("status")).to_contain_text("Gone: VP “saw the man”")
+    assert page.spans("tree") == before
+
+
+def test_a_span_that_is_clicked_can_be_forbidden(page: Watched) -> None:
+    page.parse()
+    page.layer("tree").locator(".span[data-start='11'][data-end='16'] text").click()
+    page.layer("tree").get_by_role("button", name="Forbid").click()
+    expect(chips(page, "tree")).to_have_text(re.compile("forbid NP over"))
+    expect(
+        page.layer("tree").locator(".span[data-start='11'][data-end='16'][data-label=NP]")
+    ).to_have_count(0)
+    assert page.spans("tree") == found(TEXT, "tree", forbid=[(11, 16, "NP")])
+
+
+def test_any_label_is_asked_of_the_layer_whose_posts_were_chosen(page: Watched) -> None:
+    page.parse()
+    tree = page.spans("tree")
+    page.choose("entities", 6, 8)
+    ask(page, "entities", "Require")
+    expect(page.layer("entities").locator(".span[data-start='6'][data-end='8']")).to_have_count(1)
+    assert page.spans("entities") == found(TEXT, "entities", must=[(6, 8, None)])
+    assert page.spans("tree") == tree
+
+
+def test_a_contradiction_is_told_and_its_last_part_can_be_removed(page: Watched) -> None:
+    page.parse()
+    page.choose("tree", 10, 13)
+    ask(page, "tree", "Require")
+    expect(page.layer("tree").get_by_role("status")).to_contain_text("New")
+    obeying = page.spans("tree")
+    page.choose("tree", 11, 14)
+    ask(page, "tree", "Require")
+    note = page.layer("tree").locator(".note.refusal")
+    expect(note).to_contain_text("cross")
+    assert page.spans("tree") == obeying
+    note.get_by_role("button", name="Remove the last constraint").click()
+    expect(note).to_have_count(0)
+    expect(chips(page, "tree")).to_have_count(1)
+    assert page.spans("tree") == obeying
+
+
+@pytest.mark.parametrize("layer", ["tree", "entities"])
+def test_playing_to_the_end_leaves_exactly_the_parse(page: Watched, layer: str) -> None:
+    page.parse()
+    before = page.spans(layer)
+    own = page.layer(layer)
+    drawing = own.locator("> .drawing").inner_html()
+    own.get_by_role("button", name="Play the parse").click()
+    player = own.get_by_role("group", name="Player")
+    line = player.locator(".step")
+    expect(line).to_contain_text("Before the first of")
+    assert page.spans(layer) == []
+    steps = list(parser().steps(words(), tasks=[layer]))
+    seen: set[str] = set()
+    for step in steps:
+        player.get_by_role("button", name="Forward").click()
+        expect(line).to_contain_text(
+            f"Step {step.number} of {len(steps)}: from {step.cursor} "
+            f"the pointer goes to {step.boundary} "
+        )
+        expect(own.locator(".bar.candidate")).to_have_count(len(step.candidates))
+        expect(own.locator(".bar.taken")).to_have_attribute("data-boundary", str(step.boundary))
+        assert own.locator(".filler").is_visible() == (step.span.label is None)
+        new = set(page.spans(layer)) - seen
+        assert bool(new) == (step.span.label is not None)
+        assert all(span.startswith(f"{step.span.start} {step.span.end} ") for span in new)
+        seen |= new
+    assert page.spans(layer) == before
+    player.get_by_role("button", name="Close").click()
+    expect(own.get_by_role("button", name="Play the parse")).to_be_focused()
+    assert own.locator("> .drawing").inner_html() == drawing
+
+
+def test_a_player_steps_back_scrubs_and_obeys_the_keys(page: Watched) -> None:
+    page.parse("The cat saw a dog.")
+    tree = page.layer("tree")
+    tree.get_by_role("button", name="Play the parse").click()
+    line, scrubber = tree.locator(".step"), tree.get_by_role("slider", name="Step")
+    expect(tree.get_by_role("button", name="Play", exact=True)).to_be_focused()
+    press(page, "ArrowRight", "ArrowRight", "ArrowLeft")
+    expect(line).to_contain_text("Step 1 of")
+    press(page, "End")
+    assert page.spans("tree") == found("The cat saw a dog.", "tree")
+    press(page, "Home")
+    assert page.spans("tree") == []
+    scrubber.fill("2")
+    expect(line).to_contain_text("Step 2 of")
+    tree.get_by_role("button", name="Back").click()
+    expect(line).to_contain_text("Step 1 of")
+    expect(scrubber).to_have_value("1")
+    scrubber.focus()
+    press(page, "Space")
+    expect(tree.get_by_role("button", name="Pause")).to_be_visible()
+    press(page, "Space")
+    expect(tree.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+def test_a_parse_is_played_by_itself_up_to_its_end(browser: Browser, page_address: str) -> None:
+    with opened(browser, page_address, still=False) as page:
+        page.page.clock.install()
+        page.parse("The cat sat.")
+        tree = page.layer("tree")
+        tree.get_by_role("button", name="Play the parse").click()
+        expect(tree.get_by_role("button", name="Pause")).to_be_focused()
+        tree.get_by_label("Speed").select_option("4×")
+        page.page.clock.run_for(30_000)
+        expect(tree.get_by_role("button", name="Play", exact=True)).to_be_visible()
+        assert page.spans("tree") == found("The cat sat.", "tree")
+
+
+def test_light_and_dark_are_chosen_and_kept(page: Watched) -> None:
+    def paper() -> str:
+        return str(page.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    light = paper()
+    page.page.get_by_label("Dark").check(force=True)
+    dark = paper()
+    assert dark != light
+    page.page.reload()
+    assert paper() == dark
+    page.page.get_by_label("System").check(force=True)
+    assert paper() == light
+    page.page.emulate_media(color_scheme="dark")
+    assert paper() == dark
+
+
+def test_the_drawings_have_the_colours_of_the_package(page: Watched) -> None:
+    answer = page.page.request.get(f"{page.address}static/drawing.css")
+    assert answer.text() == STYLE
+    page.parse()
+    label = page.layer("tree").locator("text.label").first
+    colour = "element => getComputedStyle(element).fill"
+    light = label.evaluate(colour)
+    page.page.get_by_label("Dark").check(force=True)
+    assert label.evaluate(colour) != light != "rgb(0, 0, 0)"
+
+
+def test_nothing_is_wider_than_a_phone(browser: Browser, page_address: str, tmp_path: Path) -> None:
+    with opened(browser, page_address, size=PHONE, scheme="dark") as page:
+        assert page.overflow() == 0
+        page.parse(f"{TEXT} Pneumonoultramicroscopicsilicovolcanoconiosis{'x' * 60}!")
+        assert page.overflow() == 0
+        tree = page.layer("tree")
+        page.choose("tree", 2, 4)
+        assert page.overflow() == 0
+        ask(page, "tree", "Forbid")
+        expect(chips(page, "tree")).to_have_count(1)
+        tree.get_by_role("button", name="Readings").click()
+        expect(tree.locator(".reading")).to_have_count(3)
+        assert page.overflow() == 0
+        tree.get_by_role("button", name="Play the parse").click()
+        tree.get_by_role("button", name="Forward").click()
+        assert page.overflow() == 0
+        low = page.page.locator("button:visible, select:visible").evaluate_all(
+            """elements => elements
+                .filter((element) => element.getBoundingClientRect().height < 44)
+                .map((element) => element.textContent)"""
+        )
+        assert low == []
+        picture = tmp_path / "phone.png"
+        page.page.screenshot(path=picture, full_page=True)
+        assert picture.stat().st_size > 10_000
+
+
+def refused(route: Route) -> None:
+    error = {"status": 503, "message": "64 requests wait already"}
+    route.fulfill(status=503, json={"error": error}, headers={"Retry-After": "2"})
+
+
+def test_refusals_are_told_in_words(page: Watched) -> None:
+    message = page.page.locator("#message")
+    submit = page.page.get_by_role("button", name="Parse", exact=True)
+    page.page.route("**/v1/parse", refused)
+    submit.click()
+    expect(message).to_have_text(
+        "The server is busy. 64 requests wait already. Try again in 2 seconds."
+    )
+    page.page.unroute("**/v1/parse")
+    page.page.route("**/v1/parse", lambda route: route.abort())
+    submit.click()
+    expect(message).to_contain_text("The server does not answer.")
+    page.page.unroute("**/v1/parse")
+    page.parse("It rained.")
+    expect(message).to_have_text("1 sentence.")
+
+
+def test_what_is_too_long_is_told_with_the_limit(browser: Browser) -> None:
+    limits = Settings(max_body=1000, max_words=100)
+    with served(limits) as address, opened(browser, address) as page:
+        message = page.page.locator("#message")
+        text = page.page.get_by_label("Text", exact=True)
+        for given, told in (
+            ("so " * 101, "at most 100 words, not 101"),
+            ("so " * 332, "This is more than the server takes at once."),  # with all around it
+            ("so " * 400, "This text has 1,202 bytes, and the server takes 1,000 at once."),
+            (" ", "Write a text first."),
+        ):
+            text.fill(given)
+            text.press("Control+Enter")
+            expect(message).to_contain_text(told)
+
+
+def test_a_newer_text_takes_the_place_of_an_older_one(page: Watched) -> None:
+    held: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.page.route("**/v1/parse", hold_first)
+    text = page.page.get_by_label("Text", exact=True)
+    text.fill("The first.")
+    page.page.get_by_role("button", name="Parse", exact=True).click()
+    expect(page.page.get_by_role("button", name="Parsing …")).to_be_visible()
+    with page.page.expect_event("requestfailed") as given_up:
+        text.fill("The second.")
+        page.page.get_by_role("button", name="Parsing …").click()
+    assert json.loads(given_up.value.post_data or "")["text"] == "The first."
+    expect(page.page.locator(".said")).to_have_text("The second.")
+    expect(page.page.get_by_role("button", name="Parse", exact=True)).to_be_visible()
+
+
+def test_a_server_with_a_token_is_asked_with_it(browser: Browser) -> None:
+    with served(Settings(token="open sesame")) as address, opened(browser, address) as page:
+        page.page.get_by_role("button", name="Parse", exact=True).click()
+        expect(page.page.locator("#message")).to_contain_text("This server wants a token.")
+        field = page.page.get_by_label("Token of this server")
+        expect(field).to_be_focused()
+        field.fill("open sesame")
+        field.press("Enter")
+        expect(page.page.locator(".sentence")).to_have_count(1)
+        expect(field).to_be_hidden()
+        page.layer("tree").get_by_role("button", name="Readings").click()
+        expect(page.layer("tree").locator(".reading")).to_have_count(3)
+
+
+def test_a_drawing_is_downloaded_with_its_colours(page: Watched) -> None:
+    page.parse("The cat sat.")
+    with page.page.expect_download() as download:
+        page.layer("tree").get_by_role("button", name="Download SVG").click()
+    assert download.value.suggested_filename == "tree-1.svg"
+    svg = download.value.path().read_text()
+    root = ElementTree.fromstring(svg)
+    assert root.tag.endswith("svg")
+    assert root[0].text == STYLE
+    assert "cat" in "".join(root.itertext())
+
+
+def test_brackets_are_copied(page: Watched) -> None:
+    page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.parse("The cat sat.")
+    page.layer("tree").get_by_text("Brackets").click()
+    page.layer("tree").get_by_role("button", name="Copy").click()
+    expect(page.layer("tree").get_by_role("status")).to_have_text("Copied.")
+    copied = page.page.evaluate("navigator.clipboard.readText()")
+    assert copied == str(parser().parse("The cat sat.").tree)
+
+
+def test_many_sentences_are_drawn_when_they_come_near(page: Watched) -> None:
+    page.parse("It rained. " * 60)
+    cards = page.page.locator(".sentence")
+    expect(cards).to_have_count(60)
+    expect(cards.last.locator("svg")).to_have_count(0)
+    cards.last.scroll_into_view_if_needed()
+    expect(cards.last.locator("svg")).to_have_count(2)
