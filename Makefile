@@ -62,7 +62,7 @@ tests/web/node_modules: tests/web/package.json tests/web/package-lock.json
 
 .venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) hatchling editables
-	$(PIP) --no-build-isolation --editable .
+	$(PIP) --no-build-isolation --editable '.[draw,serve]'
 	@touch $@
 
 .venv/.dev: .venv/.installed
