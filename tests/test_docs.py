@@ -169,6 +169,17 @@ class TestTheHarness:
         page = "```python\nx = 1\nprint(x)\n# 2\n```\n\n```python\nprint(x + 1)\n```\n"
         assert self.rerun(page) == page.replace("# 2", "# 1").replace("1)\n", "1)\n# 2\n")
 
+    @pytest.mark.parametrize(
+        ("printed", "is_kept"),
+        [("0.50", True), ("0.49", True), ("0.52", False), ("5.0e-2", False)],
+    )
+    def test_only_the_last_digit_of_a_fraction_may_differ(
+        self, printed: str, is_kept: bool
+    ) -> None:
+        page = f"```python\nprint('p {printed} of 12')\n# p 0.50 of 12\n```\n"
+        assert (self.rerun(page) == page) == is_kept
+        assert self.rerun(page.replace("12\n", "13\n")) == page.replace("0.50", printed)
+
     def test_what_commands_print_is_written_below_them(self) -> None:
         page = "```console\n$ echo a | cat\nb\n$ fencepost --version\n```\n"
         shown = self.rerun(page)

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -31,6 +32,7 @@ SECONDS = 120  # for one block of a shell
 SHELL = re.compile(r"[|<>&;$`*?(){}~\\\n]|\bexport\b")
 QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 COMMENTS = re.compile(r"(^#[^\n]*\n)*\Z", re.MULTILINE)
+FRACTION = re.compile(r"(\d+\.\d+(?:e-\d+)?)")
 PROMPT = re.compile(r"^\$ ((?:[^\n]*\\\n)*[^\n]*\n)((?:(?!\$ )[^\n]*\n)*)", re.MULTILINE)
 ENVIRONMENT = {
     "COLUMNS": "100",
@@ -85,9 +87,9 @@ def _run(block: Block, names: dict[str, object], shell: Shell, *, exact: bool) -
         return block
     match block.language:
         case "python":
-            return block.with_text(_python(block, names, varies=block.varies and not exact))
+            return block.with_text(_python(block, names, exact=exact))
         case "console":
-            return block.with_text(_console(block, shell, varies=block.varies and not exact))
+            return block.with_text(_console(block, shell, exact=exact))
         case "sh":
             shell.script(block.text, status=block.status)
         case "toml":
@@ -97,7 +99,7 @@ def _run(block: Block, names: dict[str, object], shell: Shell, *, exact: bool) -
     return block
 
 
-def _python(block: Block, names: dict[str, object], *, varies: bool) -> str:
+def _python(block: Block, names: dict[str, object], *, exact: bool) -> str:
     """Code with what it prints below it, as comments."""
     code = COMMENTS.sub("", block.text)
     shown = block.text[len(code) :]
@@ -105,10 +107,10 @@ def _python(block: Block, names: dict[str, object], *, varies: bool) -> str:
     with contextlib.redirect_stdout(out):
         exec(compile(code, "<block>", "exec"), names)
     printed = "".join(f"# {line}" for line in _lines(out.getvalue()))
-    return code + _kept(shown, printed, varies=varies)
+    return code + _kept(shown, printed, varies=block.varies, exact=exact)
 
 
-def _console(block: Block, shell: Shell, *, varies: bool) -> str:
+def _console(block: Block, shell: Shell, *, exact: bool) -> str:
     """Commands with what they print below them."""
     commands = list(PROMPT.finditer(block.text))
     if "".join(match[0] for match in commands) != block.text:
@@ -117,7 +119,7 @@ def _console(block: Block, shell: Shell, *, varies: bool) -> str:
     for match in commands:
         status = block.status if match is commands[-1] else 0
         out = shell.command(match[1], status=status)
-        kept = _kept(match[2], "".join(_lines(out)), varies=varies)
+        kept = _kept(match[2], "".join(_lines(out)), varies=block.varies, exact=exact)
         found.append(f"$ {match[1]}{kept}")
     return "".join(found)
 
@@ -126,24 +128,40 @@ def _lines(text: str) -> list[str]:
     return [f"{line.rstrip()}\n" for line in text.splitlines()]
 
 
-def _kept(shown: str, printed: str, *, varies: bool) -> str:
+def _kept(shown: str, printed: str, *, varies: bool, exact: bool) -> str:
     """What is shown, if it is what is printed; otherwise that.
 
-    In what is shown, `…` stands for anything, and on a line of its own for any lines. If figures
-    may vary, any number stands for any other, and any blanks for others.
+    In what is shown, `…` stands for anything, and on a line of its own for any lines. The last
+    digit of a decimal fraction may be one more or less, since processors round differently. If
+    figures may vary, any number stands for any other, and any blanks for others.
     """
     printed = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
     pattern = ""
+    fractions: list[str] = []
     for line in shown.splitlines(keepends=True):
         if line.strip("# \n") == "…":
             pattern += r"(?:[^\n]*\n)*"
             continue
-        line = re.escape(line)
-        if varies:
-            line = re.sub(r"\d+(?:\\\.\d+)?", r"\\d+(?:\\.\\d+)?", line)
+        pieces = FRACTION.split(line)  # every other one is a fraction
+        if varies and not exact:
+            line = re.sub(r"\d+(?:\\\.\d+)?", r"\\d+(?:\\.\\d+)?", re.escape(line))
             line = re.sub(r"(?:\\ )+", r"\\ +", line)
+        elif not exact:
+            fractions += pieces[1::2]
+            line = rf"({FRACTION.pattern[1:-1]})".join(map(re.escape, pieces[::2]))
+        else:
+            line = re.escape(line)
         pattern += line.replace("…", r"[^\n]*")
-    return shown if re.fullmatch(pattern, printed) else printed
+    match = re.fullmatch(pattern, printed)
+    if match is None or not all(map(_near, fractions, match.groups())):
+        return printed
+    return shown
+
+
+def _near(shown: str, printed: str) -> bool:
+    """Whether two decimal fractions are the same but for one in the last digit."""
+    one, other = Decimal(shown), Decimal(printed)
+    return abs(one - other) <= Decimal((0, (1,), int(one.as_tuple().exponent)))
 
 
 def _settings(text: str) -> None:
