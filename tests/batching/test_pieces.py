@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from fencepost.batching import pieces
 from fencepost.batching.pieces import (
     CASES,
+    LONGEST_KNOWN,
+    MOST_PIECES,
     OVERLAP,
     PieceInputs,
     Speller,
@@ -62,6 +64,21 @@ def test_words_without_pieces_are_unknown() -> None:
 
 def test_names_of_special_pieces_are_words() -> None:
     assert "[SEP]" not in read_by(inputs("a [SEP] b", which="mean"), 2)
+
+
+def test_of_a_word_of_very_many_pieces_the_ends_are_read() -> None:
+    spell = Speller(CUTTER)
+    (short,) = spell(["-" * MOST_PIECES])
+    assert len(short) == MOST_PIECES
+    (long,) = spell(["a" + "-" * 100_000 + "b"])
+    assert long == (*spell(["a"])[0], *short[1:-1], *spell(["b"])[0])
+
+
+def test_very_long_words_are_not_remembered() -> None:
+    spell = Speller(CUTTER)
+    words = ["a" * LONGEST_KNOWN, "b" * (LONGEST_KNOWN + 1)]
+    assert spell(words) == spell(words)
+    assert list(spell._known) == words[:1]
 
 
 def test_byte_level_words_are_cut_as_within_a_text() -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 OVERLAP = 1 / 4  # of a window, at least, is in the next one, too
 MOST_KNOWN = 200_000  # words whose pieces are remembered
+LONGEST_KNOWN = 50  # characters of a word that is remembered
+MOST_PIECES = 100  # of a word: of a line of dashes, its beginning and its end tell enough
 
 NO_CASE, SMALL, CAPITALISED, ALL_CAPITALS, ONE_CAPITAL, MIXED = range(6)
 CASES = 6
@@ -186,7 +188,8 @@ def case_of(word: str) -> int:
 class Speller:
     """The pieces of words, each word cut as it is after another one; remembers them.
 
-    What the tokenizer drops altogether, a zero-width character say, is its unknown piece.
+    What the tokenizer drops altogether, a zero-width character say, is its unknown piece. Of a word
+    of more than a hundred pieces, its first and its last fifty are read.
     """
 
     def __init__(self, cutter: Cutter) -> None:
@@ -208,12 +211,20 @@ class Speller:
             # A new one, and not this one emptied: another thread may be reading it.
             known = self._known = {}
             new = list(dict.fromkeys(words))
-        if new:
-            cut = self._cut([self._lead + word for word in new])
-            known.update(zip(new, (pieces or self._nothing for pieces in cut), strict=True))
-        return [known[word] for word in words]
+        pieces = map(self._fitting, self._cut([self._lead + word for word in new]))
+        cut = dict(zip(new, pieces, strict=True))
+        known.update((word, own) for word, own in cut.items() if len(word) <= LONGEST_KNOWN)
+        return [cut[word] if word in cut else known[word] for word in words]
+
+    def _fitting(self, pieces: Pieces) -> Pieces:
+        """At least one piece, and not more than are read of a word."""
+        if len(pieces) > MOST_PIECES:
+            return pieces[: MOST_PIECES // 2] + pieces[-MOST_PIECES // 2 :]
+        return pieces or self._nothing
 
     def _cut(self, texts: list[str]) -> list[Pieces]:
+        if not texts:
+            return []
         found = self._tokenizer.encode_batch(
             [_sayable(text) for text in texts], add_special_tokens=False
         )
