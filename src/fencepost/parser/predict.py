@@ -133,9 +133,7 @@ def search(
             if follows:
                 trees = [row[min(rank, len(row) - 1)]["tree"] for row in ways]
                 own = [beside(one, tree.spans) for one, tree in zip(own, trees, strict=True)]
-            readings = _readings(
-                model, encoded, layer, beams=max(asked.beams, best), asked=asked, constraints=own
-            )
+            readings = _readings(model, encoded, layer, asked=asked, constraints=own, best=best)
             for before, after, found in zip(ways, longer, readings, strict=True):
                 some = before[rank : rank + 1] if follows else before
                 after += ({**way, layer: reading} for way in some for reading in found)
@@ -167,9 +165,9 @@ def _readings(
     encoded: Encoded,
     layer: str,
     *,
-    beams: int,
     asked: Asked,
     constraints: Sequence[Constraints | None],
+    best: int,
 ) -> list[list[Reading]]:
     """The readings of a layer of each sentence, best first."""
     head, labels = model.network.head(layer), model.numbers.labels[layer]
@@ -177,10 +175,24 @@ def _readings(
     limits = limits_of(constraints, labels, lengths.tolist(), open_root=head.open_root)
     rows = RowLimits.of(limits, labels, boundaries=boundaries.shape[1])
     rows = None if rows is None else rows.to(boundaries.device)
-    if beams == 1:
-        found = greedy(head, boundaries, lengths, canonical=asked.canonical, constraints=rows)
-    else:
-        found = beam(
-            head, boundaries, lengths, beams=beams, canonical=asked.canonical, constraints=rows
-        )
-    return readings_of(found, labels)
+    canonical, beams = asked.canonical, max(asked.beams, best)
+    wide: list[list[Reading]] = []
+    if beams > 1:
+        found = beam(head, boundaries, lengths, beams=beams, canonical=canonical, constraints=rows)
+        wide = readings_of(found, labels)
+        if best == 1 and rows is None:
+            return wide
+    found = greedy(head, boundaries, lengths, canonical=canonical, constraints=rows)
+    narrow = readings_of(found, labels)
+    return list(map(_both, wide, narrow)) if wide else narrow
+
+
+def _both(wide: list[Reading], narrow: list[Reading]) -> list[Reading]:
+    """The readings of a beam with the greedy one, which may have fallen out of it.
+
+    It does so where a constraint makes unlikely steps necessary: what had to be taken late then
+    looks worse for a while than what will have to be taken later.
+    """
+    known = {reading.spans for reading in wide}
+    more = [reading for reading in narrow if reading.spans not in known]
+    return sorted(wide + more, key=lambda reading: -reading.log_prob)
