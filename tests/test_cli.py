@@ -14,12 +14,12 @@ from fencepost.cli import main
 from fencepost.cli.options import From, To, models
 from fencepost.cli.progress import watcher
 from fencepost.drawing.widths import cells
-from fencepost.formats import ReadSettings, read
+from fencepost.formats import ReadSettings, read, write
 from fencepost.formats.registry import FORMATS, READABLE
 from fencepost.parser.model import save_model
 from fencepost.run.sides import Sides
 from fencepost.run.watching import unwatched
-from fencepost.structure import Span, Tree
+from fencepost.structure import Parse, Sentence, Span, Tree
 from tests.eight import write_eight
 from tests.parser.test_parser import lively_model
 from tests.shared import SHARED, needs_shared_data
@@ -136,7 +136,7 @@ class TestMerge:
         (tmp_path / "x.data").write_text("a\n0,1 X\n\n")
         out = tmp_path / "both.jsonl"
         status, _, err = run("merge", tmp_path / "x.ptb", tmp_path / "x.data", out)
-        assert (status, err) == (0, "1 sentences written\n")
+        assert (status, err) == (0, "1 sentence written\n")
         assert json.loads(out.read_text())["entities"] == [[0, 1, "X"]]
 
     def test_cannot_leave_sentences_out_of_one_file(self, run: Run, tmp_path: Path) -> None:
@@ -523,7 +523,7 @@ class TestParse:
 
     def test_writes_a_file_whole_or_not_at_all(self, parse: Run, tmp_path: Path) -> None:
         out = tmp_path / "out.jsonl.gz"
-        assert parse("The cat sat.", "-o", out) == (0, "", "")
+        assert parse("The cat sat.", "-o", out) == (0, "", "1 sentence written\n")
         assert [found.words for found in read(out)] == [("The", "cat", "sat", ".")]
         before = out.read_bytes()
         bad = tmp_path / "bad.txt"
@@ -534,7 +534,9 @@ class TestParse:
         assert out.read_bytes() == before
         assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "out.jsonl.gz"]
         status, _, err = parse(bad, "-o", out, "--encoding", "latin-1")
-        assert (status, err) == (0, "")
+        assert (status, err) == (0, "2 sentences written\n")
+        assert parse("One. Two.", "-o", out, "--n-best=2")[2] == "2 sentences written\n"
+        assert parse("One. Two.", "-o", out, "-q") == (0, "", "")
         status, _, err = parse(bad, "-o", tmp_path / "out.xyz")
         assert "the suffix '.xyz' does not tell the format" in err
 
@@ -577,6 +579,22 @@ class TestParse:
         assert status == 2
         assert "this input would be written over" in err
 
+    @pytest.mark.parametrize(
+        ("source", "out"), [("a.txt", "a.ann"), ("a.txt", "a.txt"), ("a.ptb", "a.ptb")]
+    )
+    def test_refuses_to_write_over_its_input_before_anything_else(
+        self, run: Run, tmp_path: Path, source: str, out: str
+    ) -> None:
+        (tmp_path / "a.txt").write_text("The  cat sat.")
+        (tmp_path / "a.ptb").write_text("(S (A a))")
+        before = {path.name: path.read_text() for path in tmp_path.iterdir()}
+        to = ("--to", "pretty") if out == "a.txt" else ()
+        arguments = (tmp_path / source, "-o", tmp_path / out, *to, "--model", "nothing")
+        status, _, err = run("parse", *arguments)
+        assert status == 2
+        assert f"{source}: this input would be written over" in err
+        assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+
     def test_what_a_folder_misses_is_told(self, parse: Run, tmp_path: Path) -> None:
         source, out = tmp_path / "in", tmp_path / "out"
         source.mkdir()
@@ -598,6 +616,12 @@ class TestParse:
             (("-o", "out.tsv"), "out.tsv: '.tsv' may be tsv (a table of entities) or conll"),
             (("-o", "out.xyz"), "out.xyz: the suffix '.xyz' does not tell the format"),
             (("-o", "out"), "out: a folder that is not there yet ends with a slash, as in out/; "),
+            (("-o", "nodir/x.spacy"), "nodir/x.spacy: cannot be written: No such file or dir"),
+            (("-o", "nodir/x.jsonl"), "nodir/x.jsonl: cannot be written: No such file or dir"),
+            (("-o", "x" * 300, "--to=ptb"), "x" * 300 + ": cannot be written: File name too long"),
+            (("--to=tsv", "--task=tree"), "tsv says nothing of tree, only of entities; jsonl says"),
+            (("-o", "o/", "--to=ptb", "--task=entities"), "ptb says nothing of entities, only of"),
+            (("-o", "x.html", "--task=tags"), "html says nothing of tags, only of entities and"),
         ],
     )
     def test_refuses_what_cannot_be_written_before_anything_else(
@@ -617,8 +641,8 @@ class TestParse:
         assert table.startswith("sentence\tid\t")
         rows = [line.split("\t") for line in table.splitlines()[1:]]
         assert all(0 <= float(row[-1]) <= 1 for row in rows)
-        assert parse("The cat sat.", "-o", tmp_path / "x.htm") == (0, "", "")
-        assert parse("The cat sat.", "-o", tmp_path / "named", "--to", "html") == (0, "", "")
+        assert parse("The cat sat.", "-o", tmp_path / "x.htm", "-q") == (0, "", "")
+        assert parse("The cat sat.", "-o", tmp_path / "named", "--to", "html")[0] == 0
         assert (tmp_path / "named").read_bytes() == (tmp_path / "x.htm").read_bytes()
 
     def test_reads_words_lines_and_formats(self, parse: Run, tmp_path: Path) -> None:
@@ -698,7 +722,7 @@ class TestParse:
         assert "x.txt 7 words" in err
         assert "100%" in err
         assert parse(path, "-o", tmp_path / "out.jsonl", "-q")[2] == ""
-        assert parse("A text is short.", "-o", tmp_path / "out.jsonl")[2] == ""
+        assert parse("A text.", "-o", tmp_path / "out.jsonl")[2] == "1 sentence written\n"
         # Where the trees are printed it would only be in the way.
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
         assert parse(path)[2] == ""
@@ -816,6 +840,42 @@ class TestDraw:
             "fencepost: The cat sat.: there is no such file; fencepost parse TEXT --to html draws "
             "a text\n",
         )
+
+    def test_a_file_of_text_is_no_annotation(self, run: Run) -> None:
+        source = EXAMPLES / "harbour.txt"
+        assert run("draw", source, "-o", "x.svg") == (
+            2,
+            "",
+            f"fencepost: {source}: a text is parsed first, and can be drawn at once: fencepost "
+            f"parse {source} -o harbour.html\n",
+        )
+        status, _, err = run("draw", EXAMPLES / "demo.sh", "-o", "x.svg")
+        assert status == 2
+        assert "does not tell the format (known suffixes: .ptb, " in err
+        assert ".html" not in err
+        assert err.endswith("; name it with --from\n")
+
+    def test_what_cannot_be_drawn_takes_nothing_else_down(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.ptb"
+        deep = "(S (A a) " * 2000 + "(B b)" + ")" * 2000
+        path.write_text(f"(S (A a))\n{deep}\n(S (A a))\n(S (A a)\n")
+        arguments = ("draw", path, "-o", f"{tmp_path}/out/", "--to=png")
+        status, _, err = run(*arguments, "--skip-bad")
+        assert status == 2
+        told, left_out, missed = err.splitlines()
+        assert (told, left_out) == ("2 drawings written", "left out: 1 bad sentences")
+        assert missed.startswith(f"fencepost: {path}: sentence 2, tree: a PNG of this sentence")
+        assert len(list((tmp_path / "out").iterdir())) == 2
+        status, _, err = run(*arguments, "--sentence=1", "--limit=1")
+        assert (status, err) == (2, "fencepost: --sentence and --limit: one of them, not both\n")
+
+    def test_draws_any_span_group(self, run: Run, tmp_path: Path) -> None:
+        pytest.importorskip("spacy")
+        parse = Parse(Sentence(("a", "b")), entities=(Span(0, 1, "X"),))
+        write([parse], tmp_path / "x.spacy", span_group="mine")
+        arguments = ("draw", tmp_path / "x.spacy", "-o", tmp_path / "x.svg", "-q")
+        assert run(*arguments)[0] == 2
+        assert run(*arguments, "--span-group", "mine") == (0, "", "")
 
     def test_one_drawing_is_one(self, run: Run, tmp_path: Path) -> None:
         status, _, err = run("draw", EXAMPLES / "garden.ptb", "-o", tmp_path / "x.svg")
@@ -948,6 +1008,20 @@ def test_a_full_disk_behind_standard_output_is_told(command: str) -> None:
         )
     assert done.returncode == 2
     assert done.stderr == "fencepost: cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("command", ["convert - out.jsonl --from ptb", "inspect - --from ptb"])
+def test_what_is_told_to_end_leaves_nothing_half_written(tmp_path: Path, command: str) -> None:
+    arguments = [sys.executable, "-m", "fencepost", *command.split()]
+    with subprocess.Popen(
+        arguments, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"(S (A a))\n" * 100_000)  # when it has read most of it, it is at work
+        process.stdin.flush()
+        process.terminate()
+        assert process.wait() == 143
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_closed_pipe_is_no_reason_to_complain(tmp_path: Path) -> None:

@@ -157,3 +157,10 @@ def test_many_boxes_in_one_another_stay_within_reason() -> None:
     parse = Parse(Sentence(("a", "b")), entities=spans)
     picture = ElementTree.fromstring(entities_svg(parse, width=None))
     assert float(picture.get("height", "")) < 400
+
+
+def test_a_sentence_without_words_has_one_boundary() -> None:
+    picture = ElementTree.fromstring(
+        entities_svg(Parse(Sentence(()), entities=()), boundaries=True)
+    )
+    assert len(groups(picture, "boundary")) == 1

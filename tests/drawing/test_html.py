@@ -1,3 +1,4 @@
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -134,7 +135,7 @@ def test_a_page_is_written_piece_by_piece() -> None:
 
 
 def test_the_style_sheet_touches_nothing_else() -> None:
-    inside = STYLE.replace("@media (prefers-color-scheme:dark){", "").splitlines()
+    inside = re.sub(r"@media[^{]*\{", "", STYLE).splitlines()
     for line in filter(None, inside):
         for selector in line.split("{")[0].split(","):
             assert ".fencepost" in selector
@@ -143,7 +144,13 @@ def test_the_style_sheet_touches_nothing_else() -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_theme_can_be_set_on_what_is_around(theme: str) -> None:
     assert f"[data-theme={theme}] .fencepost" in STYLE
-    assert "@media (prefers-color-scheme:dark)" in STYLE
+    assert "@media screen and (prefers-color-scheme:dark)" in STYLE
+
+
+def test_paper_is_never_dark() -> None:
+    dark = [line for line in STYLE.splitlines() if "color-scheme:dark;" in line]
+    assert len(dark) == 2
+    assert all(line.startswith("@media screen") for line in dark)
 
 
 def test_depth_does_not_matter() -> None:

@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.errors import DataError
+from fencepost.errors import ConfigError, DataError
 from fencepost.formats import Reading, read, write
-from fencepost.formats.docbin import sentences_of, split_doc
+from fencepost.formats.docbin import (
+    ENTITIES,
+    SENTENCES,
+    TAGS,
+    TREE,
+    sentences_of,
+    split_doc,
+)
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Parse, Sentence, Span, Tree
 from tests.strategies import NAMES, WORDS, nested_spans
@@ -249,7 +256,154 @@ def test_without_spacy_it_is_told_how_to_get_it(
     path.touch()
     monkeypatch.setitem(sys.modules, "spacy", None)
     monkeypatch.setitem(sys.modules, "spacy.tokens", None)
-    with pytest.raises(DataError, match=r'pip install "fencepost\[spacy\]"'):
+    with pytest.raises(ConfigError, match=r'pip install "fencepost\[spacy\]"'):
         list(read(path))
-    with pytest.raises(DataError, match=r'pip install "fencepost\[spacy\]"'):
+    with pytest.raises(ConfigError, match=r'pip install "fencepost\[spacy\]"'):
         write([], path)
+
+
+class TestWhatFencepostFound:
+    """Documents of a pipeline: the groups that `fencepost.integrations.groups` writes."""
+
+    @staticmethod
+    def group(doc: Any, name: str, *spans: tuple[int, int, str], scores: Any = None) -> None:
+        from spacy.tokens import Span as SpanOfDoc
+        from spacy.tokens import SpanGroup
+
+        made = [SpanOfDoc(doc, *span) for span in spans]
+        attributes = {} if scores is None else {"scores": scores}
+        doc.spans[name] = SpanGroup(doc, name=name, spans=made, attrs=attributes)
+
+    @pytest.fixture
+    def doc(self) -> Any:
+        """Two sentences with blanks around them, without boundaries of spaCy's."""
+        spaces = [False, True, False, True, False, True, False, False]
+        doc = doc_of("\n|Ann|slept|!|\n|Bo|woke|\n", spaces=spaces)
+        self.group(doc, SENTENCES, (1, 4, ""), (5, 7, ""))
+        tree = ((1, 4, "S"), (1, 2, "NP"), (5, 7, "S"), (5, 7, "VP"))
+        self.group(doc, TREE, *tree, scores=[0.5, 0.25, 1.0, 0.125])
+        tags = ((1, 2, "NNP"), (2, 3, "VBD"), (3, 4, "."), (5, 6, "NNP"), (6, 7, "VBD"))
+        self.group(doc, TAGS, *tags)
+        self.group(doc, ENTITIES, (1, 2, "PER"), (5, 6, "PER"), scores=[0.5, 0.75])
+        return doc
+
+    def test_trees_tags_and_entities_are_read(self, path: Path, doc: Any) -> None:
+        first, second = read(packed(path, doc))
+        assert str(first.tree) == "(S (NP (NNP Ann)) (VBD slept) (. !))"
+        assert str(second.tree) == "(S (VP (NNP Bo) (VBD woke)))"
+        assert [first.sentence.text, second.sentence.text] == ["Ann slept!", "Bo woke"]
+        assert first.entities == second.entities == (Span(0, 1, "PER"),)
+        assert first.tree is not None
+        assert [span.probability for span in first.tree.spans] == [0.5, 0.25]
+        (ann,) = first.entities
+        (bo,) = second.entities
+        assert (ann.text, ann.probability, bo.text, bo.probability) == ("Ann", 0.5, "Bo", 0.75)
+
+    def test_the_group_that_is_asked_for_comes_first(self, path: Path, doc: Any) -> None:
+        self.group(doc, "sc", (6, 7, "X"))
+        assert [p.entities for p in read(packed(path, doc))] == [(), (Span(1, 2, "X"),)]
+        asked = read(path, span_group=ENTITIES)
+        assert [p.entities for p in asked] == [(Span(0, 1, "PER"),)] * 2
+
+    def test_entities_alone_are_read_from_the_sentences_of_the_document(self, path: Path) -> None:
+        doc = doc_of("Ann|slept", ents=["O", "O"])
+        self.group(doc, ENTITIES, (0, 1, "PER"))
+        (parse,) = read(packed(path, doc))
+        assert (parse.tree, parse.entities) == (None, (Span(0, 1, "PER"),))
+
+    @pytest.mark.parametrize("scores", [[0.5, 0.5], [], 0.5, "x", [[0.5, 0.5]], {"a": 1}])
+    def test_scores_that_are_not_one_for_each_span_are_passed_over(
+        self, path: Path, doc: Any, scores: Any
+    ) -> None:
+        self.group(doc, ENTITIES, (1, 2, "PER"), scores=scores)
+        first, _ = read(packed(path, doc))
+        assert first.entities is not None
+        assert [entity.probability for entity in first.entities] == [None]
+
+    def test_a_sentence_that_was_not_parsed_has_no_layers(self, path: Path, doc: Any) -> None:
+        self.group(doc, SENTENCES, (1, 4, "too long"), (5, 7, ""))
+        self.group(doc, TREE, (5, 7, "S"))
+        self.group(doc, ENTITIES, (5, 6, "PER"))
+        first, second = read(packed(path, doc))
+        assert (first.tree, first.entities) == (None, None)
+        assert (str(second.tree), len(second.entities or ())) == ("(S (NNP Bo) (VBD woke))", 1)
+
+    def test_tags_of_the_document_stand_where_none_were_predicted(self, path: Path) -> None:
+        doc = doc_of("a|b", tags=["A", ""])
+        self.group(doc, SENTENCES, (0, 2, ""))
+        self.group(doc, TREE, (0, 2, "S"))
+        assert next(read(packed(path, doc))).tags == ("A", "")
+        self.group(doc, TAGS, (0, 1, ""), (1, 2, "B"))
+        assert next(read(packed(path, doc))).tags == ("A", "B")
+        bare = doc_of("a|b")
+        self.group(bare, TAGS, (0, 1, ""), (1, 2, ""))
+        assert next(read(packed(path, bare))).tags is None
+
+    def test_sentences_that_were_parsed_count_more_than_later_boundaries(self, path: Path) -> None:
+        doc = doc_of("a|b|c", sent_starts=[True, False, True])
+        self.group(doc, SENTENCES, (0, 1, ""), (1, 3, ""))
+        self.group(doc, TREE, (0, 1, "S"), (1, 3, "S"))
+        assert [parse.words for parse in read(packed(path, doc))] == [("a",), ("b", "c")]
+
+    @pytest.mark.parametrize("words", ["", "\n"])
+    def test_a_document_without_words_is_passed_over(self, path: Path, words: str) -> None:
+        doc = doc_of(words)
+        for name in (SENTENCES, TREE, TAGS, ENTITIES):
+            self.group(doc, name)
+        assert list(read(packed(path, doc))) == []
+
+    @pytest.mark.parametrize("layers", [(TREE, SENTENCES), (TREE, SENTENCES, TAGS), (ENTITIES,)])
+    def test_merged_tokens_are_refused(self, path: Path, doc: Any, layers: tuple[str, ...]) -> None:
+        for name in list(doc.spans):
+            if name not in layers:
+                del doc.spans[name]
+        with doc.retokenize() as retokenizer:
+            retokenizer.merge(doc[1:3])
+        packed(path, doc, doc_of("a"))
+        with pytest.raises(DataError, match=r"file\.spacy:1: .*merged or split") as raised:
+            list(read(path))
+        assert raised.value.kind == "misaligned"
+        assert list(read(path, skip_bad=True))[-1].words == ("a",)
+
+    @pytest.mark.parametrize("layers", [(TREE, SENTENCES, TAGS), (TAGS,)])
+    def test_as_many_tokens_as_before_are_not_the_same_tokens(
+        self, path: Path, layers: tuple[str, ...]
+    ) -> None:
+        doc = doc_of("ab|cd|ef|g", spaces=[False] * 4)
+        for name, spans in (
+            (SENTENCES, [(0, 4, "")]),
+            (TREE, [(0, 4, "S")]),
+            (TAGS, [(k, k + 1, "T") for k in range(4)]),
+        ):
+            if name in layers:
+                self.group(doc, name, *spans)
+        assert next(read(packed(path, doc))).tags == ("T",) * 4
+        with doc.retokenize() as retokenizer:
+            retokenizer.merge(doc[0:2])
+        with doc.retokenize() as retokenizer:
+            retokenizer.split(doc[1], ["e", "f"], heads=[doc[0], doc[0]])
+        packed(path, doc)
+        with pytest.raises(DataError, match="merged or split"):
+            list(read(path))
+
+    def test_what_a_pipeline_found_is_read_from_its_file(self, path: Path, tmp_path: Path) -> None:
+        import spacy
+
+        from fencepost.parser.model import save_model
+        from fencepost.parser.parser import load
+        from tests.parser.test_parser import lively_model
+
+        save_model(lively_model("tree", "entities", "tags"), tmp_path / "model")
+        nlp = spacy.blank("en")
+        nlp.add_pipe("fencepost", config={"model": str(tmp_path / "model")})
+        docs = list(nlp.pipe(["a b! c a b!\n\n", " ", "b c"]))
+        found = list(read(packed(path, *docs)))
+        parser = load(tmp_path / "model")
+        expected = [parse for doc in docs for parse in parser.parse(doc).sentences]
+        assert [parse.words for parse in found] == [parse.words for parse in expected]
+        for one, other in zip(found, expected, strict=True):
+            assert str(one.tree) == str(other.tree)
+            assert (one.tags, one.entities) == (other.tags, other.entities)
+            assert [span.probability for span in one.entities or ()] == pytest.approx(
+                [span.probability for span in other.entities or ()], abs=1e-5
+            )

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.errors import DataError
-from fencepost.formats.files import Source, written_whole
+from fencepost.formats.files import (
+    Source,
+    check_not_read,
+    files_below,
+    is_folder,
+    place_of,
+    written_whole,
+)
 
 TEXTS = st.lists(st.text(st.characters(exclude_characters="\n\r", codec="utf-8"), max_size=8))
 
@@ -145,6 +152,65 @@ def test_packed_files_are_the_same_each_time(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_an_error_of_ours(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"none/out: cannot be written: No such file"):
         write_bytes(tmp_path / "none" / "out", b"x")
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "x" * 249, "é" * 127, "😀" * 63])
+def test_any_name_that_a_file_can_have_will_do(tmp_path: Path, name: str) -> None:
+    write_bytes(tmp_path / name, b"x")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_name_that_no_file_can_have_is_an_error_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be written: File name too long"):
+        write_bytes(tmp_path / ("x" * 256), b"x")
+
+
+def test_a_place_for_a_file_can_be_checked_beforehand(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert place_of(tmp_path / "file") == tmp_path / "file"
+    for name, reason in (
+        ("none/x", "No such file"),
+        ("file/x", "Not a directory"),
+        ("x" * 256, "File name too long"),
+    ):
+        with pytest.raises(DataError, match=f"cannot be written: {reason}"):
+            place_of(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_is_read_is_known_by_any_of_its_names(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "x")
+    (tmp_path / "deep").mkdir()
+    check_not_read([tmp_path / "y"], [tmp_path / "link"])
+    for name in ("x", "link", "deep/../x"):
+        with pytest.raises(DataError, match=f"{name}: this input would be written over"):
+            check_not_read([tmp_path / "y", tmp_path / name], [tmp_path / "link"])
+
+
+def test_a_folder_is_there_or_ends_with_a_slash(tmp_path: Path) -> None:
+    (tmp_path / "x.svg").mkdir()
+    assert [is_folder(f"{tmp_path}/{name}") for name in ("x.svg", "y.svg", "y/", "y")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    assert not is_folder("-")
+
+
+def test_hidden_files_are_not_below_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / ".given"
+    for name in ("b/c", "a", ".a", "._b", ".d/e", "b/.f/g"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    assert files_below(folder) == [folder / "a", folder / "b/c"]
+
+
+def test_a_name_in_capital_letters_is_packed_too(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "X.GZ", b"text")
+    assert gzip.decompress((tmp_path / "X.GZ").read_bytes()) == b"text"
 
 
 def test_devices_are_written_to_directly() -> None:

@@ -133,7 +133,7 @@ class TestCharacters:
         ('{"words": "abc"}', "'words' has to be a list of strings, not \"abc\""),
         ('{"words": [1]}', "'words' has to be a list of strings"),
         ('{"words": ["a"], "tags": ["X", "Y"]}', "2 tags for 1 words"),
-        ('{"words": ["a"], "id": 7}', "'id' has to be a string"),
+        ('{"words": ["a"], "id": true}', "'id' has to be a string or a number, not true"),
         ('{"words": ["a"], "entities": [[0, 1]]}', "'entities' has to be a list of [start, end, l"),
         ('{"words": ["a"], "entities": [[false, 1, "X"]]}', "'entities' has to be"),
         ('{"words": ["a"], "entities": {"a": 1}}', "'entities' has to be"),
@@ -145,7 +145,7 @@ class TestCharacters:
             '{"words": ["a"], "tags": ["B"], "tree": "(S (A a))"}',
             "the tree has the tag 'A' where the sentence has 'B'",
         ),
-        ('{"words": ["%s"], "id": []}' % ("x" * 99), "'id' has to be a string, not []"),
+        ('{"words": ["%s"], "id": []}' % ("x" * 99), "'id' has to be a string or a number, not []"),
         ('{"words": 1, "tags": "%s"}' % ("x" * 99), "'words' has to be"),
         ('{"words": "%s"}' % ("x" * 99), f'not "{"x" * 56}...'),
     ],
@@ -164,3 +164,27 @@ def test_half_of_a_surrogate_pair_comes_back(tmp_path: Path) -> None:
     write(found, tmp_path / "x.jsonl")
     assert list(read(tmp_path / "x.jsonl")) == found
     assert (tmp_path / "x.jsonl").read_text().splitlines()[1] == '{"words": ["é"]}'
+
+
+@pytest.mark.parametrize(("number", "text"), [("7", "7"), ("-1.5", "-1.5"), ("0", "0")])
+def test_a_number_is_a_name_too(tmp_path: Path, number: str, text: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(f'{{"id": {number}, "words": ["a"]}}')
+    assert [parse.id for parse in read(path)] == [text]
+
+
+def test_words_that_leave_out_all_of_a_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"text": "It slept.", "words": []}')
+    with pytest.raises(DataError, match="`words` is empty, but `text` is not"):
+        list(read(path))
+    # Where no word stands is then said on purpose.
+    path.write_text('{"text": " ", "words": []}\n{"text": "It", "words": [], "offsets": []}\n')
+    assert [parse.words for parse in read(path)] == [(), ()]
+
+
+def test_words_that_brackets_cannot_say_are_written_as_they_are(tmp_path: Path) -> None:
+    sentence = Sentence(("New York", "slept"))
+    parse = Parse(sentence, Tree(sentence, (Span(0, 2, "S"),)))
+    write([parse], tmp_path / "x.jsonl")
+    assert list(read(tmp_path / "x.jsonl")) == [parse]

@@ -52,6 +52,15 @@ def test_columns_of_wide_characters_are_straight() -> None:
     assert {cells(line.removesuffix("0.50")) for line in lines} == {cells(first) - 4}
 
 
+def test_rows_from_right_to_left_stay_in_their_columns() -> None:
+    words = Sentence(("بنك", "أوسلو", "x"))
+    entities = (Entity(0, 2, "ORG", words, 0.5), Entity(1, 2, "مكان", words, 0.5))
+    *_, first, second = told_parse(Parse(words, entities=entities)).splitlines()
+    # Between marks that have no width, text does not change places with what stands beside it.
+    assert first == "  \u200eبنك أوسلو\u200e  ORG   0.50"
+    assert second == "  \u200e  أوسلو\u200e    \u200eمكان\u200e  0.50"
+
+
 def test_nothing_steers_the_terminal() -> None:
     words = Sentence(("\x1b[2J", "b"), ("A\x07", "B"))
     for parse in (

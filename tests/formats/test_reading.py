@@ -18,8 +18,10 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
     path = tmp_path / "trees.txt"
     path.write_text(TREE)
     assert len(list(read(path, format="ptb"))) == 1
-    with pytest.raises(DataError, match=r"the suffix '\.txt' does not tell the format"):
+    with pytest.raises(DataError, match=r"the suffix '\.txt' does not tell the format") as raised:
         read(path)
+    assert "html" not in str(raised.value)
+    assert str(raised.value).endswith("; name it with --from")
     with pytest.raises(DataError, match="the format 'xml' is unknown; known are ptb, pretty"):
         read(path, format="xml")
     with pytest.raises(DataError, match="pretty can only be written; readable are ptb, data"):
@@ -27,13 +29,25 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
 
 
 def test_standard_input_needs_a_format() -> None:
-    with pytest.raises(DataError, match="standard input or output does not tell the format"):
+    with pytest.raises(DataError, match="standard input does not tell the format"):
         read("-")
 
 
 def test_a_missing_file_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"none\.ptb: there is no such file"):
         read(tmp_path / "none.ptb")
+
+
+def test_a_name_that_no_file_can_have_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"x\.ptb: there is no such file"):
+        read(tmp_path / ("x" * 300 + ".ptb"))
+
+
+def test_files_are_named(tmp_path: Path) -> None:
+    (tmp_path / "x.ann").write_text("")
+    (tmp_path / "x.txt").write_text("a")
+    assert read(tmp_path).files == (tmp_path / "x.txt", tmp_path / "x.ann")
+    assert read("-", format="ptb").files == ()
 
 
 def test_an_unknown_setting_is_told_at_once(tmp_path: Path) -> None:
@@ -50,6 +64,12 @@ class TestFolder:
         reading = read(tmp_path)
         assert [p.words[0][3:] for p in reading] == ["wsj_0101.mrg", "wsj_0201.mrg", "wsj_0202.mrg"]
         assert reading.bytes_read == reading.bytes_total > 0
+
+    def test_hidden_files_are_not_read(self, tmp_path: Path) -> None:
+        for name in ("a.ptb", "._a.ptb", ".hidden/b.ptb", ".c.data"):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(TREE)
+        assert len(list(read(tmp_path))) == 1
 
     def test_errors_name_the_file_in_it(self, tmp_path: Path) -> None:
         (tmp_path / "a.ptb").write_text(TREE)

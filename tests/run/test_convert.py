@@ -87,3 +87,35 @@ def test_what_either_knows_of_the_sentence_is_kept() -> None:
     assert joined.dropped == (Span(0, 1, "X"),)
     again = join_layers(Parse(text, None, ()), Parse(tree.sentence, tree))
     assert again.sentence == joined.sentence
+
+
+class TestInPlace:
+    def test_a_file_can_be_converted_onto_itself(self, tmp_path: Path) -> None:
+        trees, _ = files(tmp_path)
+        assert convert(trees, tmp_path / "x.ptb", indent=2) == {"sentences": 2}
+        assert (tmp_path / "x.ptb").read_text().startswith("(S\n  (NP")
+        assert [str(parse.tree) for parse in read(tmp_path / "x.ptb")] == TREES.splitlines()
+
+    @pytest.mark.parametrize("out", ["x.ann", "x.txt", ".", "../pairs", "x.ann.gz"])
+    def test_but_the_text_of_brat_is_not_written_over(self, tmp_path: Path, out: str) -> None:
+        folder = tmp_path / "pairs"
+        folder.mkdir()
+        (folder / "x.txt").write_text("Ann  slept.\n\n  Bo woke.\n")
+        (folder / "x.ann").write_text("T1\tPER 0 3\tAnn\n")
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        for source in (folder, folder / "x.ann"):
+            target = folder / out
+            if out == "x.ann.gz":  # another pair
+                convert(Reading(source, format="brat"), target, to="brat")
+                assert {path.name for path in folder.iterdir()} == {*before, out, "x.txt.gz"}
+                for name in (out, "x.txt.gz"):
+                    (folder / name).unlink()
+                continue
+            with pytest.raises(DataError, match=r"x\.txt: this input would be written over"):
+                convert(Reading(source, format="brat"), target, to="brat")
+            assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+    def test_a_folder_of_pairs_may_lie_beside_other_files(self, tmp_path: Path) -> None:
+        _, entities = files(tmp_path)
+        assert convert(entities, tmp_path, to="brat") == {"sentences": 2}
+        assert {path.suffix for path in tmp_path.iterdir()} == {".ann", ".txt", ".ptb", ".data"}

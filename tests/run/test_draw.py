@@ -1,5 +1,6 @@
 """Drawings as files."""
 
+import gzip
 import re
 import sys
 from pathlib import Path
@@ -11,10 +12,18 @@ import pytest
 from fencepost.drawing.html import parse_html
 from fencepost.drawing.svg import entities_svg, tree_svg
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats import Reading, read, write
+from fencepost.formats import Reading, ReadSettings, read, write
 from fencepost.run import draw as module
-from fencepost.run.draw import Wanted, draw
+from fencepost.run.draw import Wanted
 from fencepost.structure import Entity, Parse, Sentence, Span, Tree
+
+
+def draw(reading: Reading, out: Any, **options: Any) -> int:
+    """Draws all that there is, and counts it."""
+    count, missed = module.draw(reading, out, **options)
+    assert missed == []
+    return count
+
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -198,6 +207,34 @@ class TestWhichSentences:
             assert str(raised.value).endswith(message)
         assert sorted(tmp_path.iterdir()) == before
 
+    @pytest.mark.parametrize("wanted", [Wanted(), Wanted(sentence=2), Wanted(task="tree")])
+    def test_without_sentences_it_is_told_what_was_left_out(
+        self, tmp_path: Path, wanted: Wanted
+    ) -> None:
+        path = tmp_path / "x.data"
+        for text, message in (
+            ("", "there are no sentences in it"),
+            (
+                "a b c\n0,2 X|1,3 X\n\n",
+                "there are no sentences in it; left out: 1 sentences with crossing entities",
+            ),
+        ):
+            path.write_text(text)
+            settings = ReadSettings(on_crossing="drop-sentence")
+            with pytest.raises(DataError) as raised:
+                draw(Reading(path, settings=settings), tmp_path / "x.svg", wanted=wanted)
+            assert str(raised.value) == f"{path}: nothing to draw: {message}"
+
+    def test_one_of_them_and_the_first_few_are_not_both(self) -> None:
+        with pytest.raises(ConfigError, match="--sentence and --limit: one of them, not both"):
+            Wanted(sentence=2, limit=1)
+
+    @pytest.mark.parametrize("name", ["x.svg", "x.html", "out/"])
+    def test_a_sentence_without_words_has_a_boundary(self, tmp_path: Path, name: str) -> None:
+        write([Parse(Sentence(()), entities=())], tmp_path / "x.jsonl")
+        wanted = Wanted(boundaries=True)
+        assert draw(Reading(tmp_path / "x.jsonl"), f"{tmp_path}/{name}", wanted=wanted) == 1
+
 
 class TestKinds:
     def test_a_name_has_to_tell_what_it_is(self, source: Path) -> None:
@@ -205,6 +242,25 @@ class TestKinds:
             draw(Reading(source), "pictures")
         with pytest.raises(ConfigError, match=r"x\.svg says svg, and --to says png"):
             draw(Reading(source), "x.svg", kind="png")
+
+    @pytest.mark.parametrize(
+        ("name", "kind"),
+        [("X.SVG", "svg"), ("x.Png", "png"), ("x.htm", "html"), ("x.HTM.GZ", "html")],
+    )
+    def test_capital_letters_short_names_and_packing_are_understood(
+        self, source: Path, tmp_path: Path, name: str, kind: str
+    ) -> None:
+        draw(Reading(source), tmp_path / name, wanted=Wanted(sentence=1))
+        data = (tmp_path / name).read_bytes()
+        data = gzip.decompress(data) if name.endswith("GZ") else data
+        assert data.startswith({"svg": b"<svg", "png": PNG, "html": b"<!DOCTYPE"}[kind])
+
+    def test_a_place_that_is_not_there_is_told_before_anything_is_drawn(
+        self, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "typeset", None)
+        with pytest.raises(DataError, match=r"none/x\.pdf: cannot be written: No such file"):
+            draw(Reading(source), tmp_path / "none/x.pdf")
 
     def test_or_be_told(self, source: Path, tmp_path: Path) -> None:
         draw(Reading(source), tmp_path / "picture", kind="pdf")
@@ -251,6 +307,17 @@ class TestHugeDrawings:
             draw(Reading(deep), tmp_path / "x.png")
         assert not (tmp_path / "x.png").exists()
         assert draw(Reading(deep), tmp_path / "x.svg") == 1
+
+    def test_in_a_folder_it_takes_no_other_down(self, deep: Path, tmp_path: Path) -> None:
+        small = "(S (A a) (B b))\n"
+        deep.write_text(small + deep.read_text() + small)
+        out = tmp_path / "out"
+        count, missed = module.draw(Reading(deep), f"{out}/", kind="png")
+        assert count == 2
+        assert [str(error).split(" would have ")[0] for error in missed] == [
+            f"{deep}: sentence 2, tree: a PNG of this sentence"
+        ]
+        assert sorted(path.name for path in out.iterdir()) == ["0001-tree.png", "0003-tree.png"]
 
     def test_a_wide_one_is_drawn(self, wide: Path, tmp_path: Path) -> None:
         draw(Reading(wide), tmp_path / "x.png")

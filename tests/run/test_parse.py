@@ -20,7 +20,7 @@ from fencepost.parser.model import Model
 from fencepost.parser.parser import Parser
 from fencepost.parser.predict import predict_batch
 from fencepost.run import texts as module
-from fencepost.run.parse import Unparsed, parse_into, parse_texts, targets
+from fencepost.run.parse import Unparsed, check_target, parse_into, parse_texts, targets
 from fencepost.run.texts import Kind, Texts
 from fencepost.structure import Entity, Parse, Sentence
 from tests.parser.test_parser import lively_model
@@ -116,6 +116,14 @@ class TestWhatAnArgumentIs:
         (item,) = texts
         assert (item.path, item.line) == ("", 1)
         assert "".join("".join(one.words) for one in item.sentences) == "".join(text.split())
+
+    def test_a_link_that_leads_nowhere_is_no_text(self, tmp_path: Path) -> None:
+        (tmp_path / "lost").symlink_to(tmp_path / "none")
+        (tmp_path / "loop").symlink_to(tmp_path / "loop")
+        for name in ("lost", "loop"):
+            with pytest.raises(DataError, match=f"{name}: this link leads to no file; pass --text"):
+                Texts([str(tmp_path / name)])
+        assert len(list(Texts([str(tmp_path / "lost")], is_text=True))) == 1
 
     def test_standard_input_is_read(self, stdin: Any) -> None:
         stdin(CAT.encode())
@@ -272,6 +280,7 @@ class TestAnnotatedFiles:
             {"text": "No name."},
             {"id": "none", "text": ""},
             {"id": "w", "text": "a b", "words": ["a", "b"]},
+            {"id": 7, "text": "A number. Another."},
         ]
         path.write_text("\n".join(map(json.dumps, rows)))
         found = [one for item in Texts([str(path)]) for one in item.sentences]
@@ -281,8 +290,10 @@ class TestAnnotatedFiles:
             ("two-2", "A second ."),
             (None, "No name ."),
             ("w", "a b"),
+            ("7-1", "A number ."),
+            ("7-2", "Another ."),
         ]
-        assert places(Texts([str(path)])) == [("x.jsonl", line) for line in (1, 2, 3, 5)]
+        assert places(Texts([str(path)])) == [("x.jsonl", line) for line in (1, 2, 3, 5, 6)]
 
     @pytest.mark.parametrize(
         ("line", "message"),
@@ -294,7 +305,9 @@ class TestAnnotatedFiles:
             ('{"text": 5}', "'text' has to be a string"),
             ('{"words": ["a", 1]}', "'words' has to be a list of strings"),
             ('{"words": ["a", ""]}', "word 1 is empty"),
-            ('{"id": 7, "text": "a"}', "'id' has to be a string, not 7"),
+            ('{"id": [7], "text": "a"}', "'id' has to be a string or a number, not [7]"),
+            ('{"id": true, "words": ["a"]}', "'id' has to be a string or a number, not true"),
+            ('{"text": "a", "words": []}', "`words` is empty, but `text` is not; without"),
             ("{}", "a sentence needs `words`, `text` or `tree`"),
         ],
         ids=lambda text: text[:20],
@@ -346,6 +359,22 @@ class TestFolders:
             Texts([str(tmp_path)], format="data")
         with pytest.raises(DataError, match="the format 'nonsense' is unknown"):
             Texts([str(tmp_path)], format="nonsense")
+
+    def test_hidden_files_are_not_read(self, tmp_path: Path) -> None:
+        folder = tmp_path / ".given"
+        for name in ("._a.txt", ".ipynb_checkpoints/a.txt", "b/.c/d.txt", "b/.e.txt", "b/f.txt"):
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{name}.")
+        assert Texts([str(folder)]).names == ["b/f"]
+        assert Texts([str(folder / "._a.txt")]).names == ["._a"]
+
+    def test_suffixes_may_be_of_capital_letters(self, tmp_path: Path) -> None:
+        (tmp_path / "A.TXT").write_text("First.")
+        (tmp_path / "B.JSONL.GZ").write_bytes(gzip.compress(b'{"text": "Second."}'))
+        texts = Texts([str(tmp_path)])
+        assert texts.names == ["A", "B"]
+        assert words_of(texts) == ["First .", "Second ."]
 
     def test_the_text_of_annotations_is_not_read_twice(self, tmp_path: Path) -> None:
         (tmp_path / "x.txt").write_text("Ann slept\n")
@@ -490,12 +519,20 @@ class TestTargets:
             targets(Texts([str(tmp_path)]), tmp_path / "out", FORMATS["ptb"])
         assert str(raised.value) == (
             f"{tmp_path}/out/x.ptb: {tmp_path}/x.txt and {tmp_path}/x.md would both be written to "
-            "this file; give the folder that holds both, or parse them one after the other"
+            "this file; parse them one after the other, into different folders"
         )
         path = tmp_path / "text.txt"
         path.write_text("")
         with pytest.raises(DataError, match=r"text\.txt and a text would both"):
             targets(Texts(["A text.", str(path)]), tmp_path / "out", FORMATS["ptb"])
+
+    def test_an_input_that_was_given_twice_is_told(self, cat: Path, stdin: Any) -> None:
+        (cat.parent / "deep").mkdir()
+        again = f"{cat.parent}/deep/../cat.txt"
+        for inputs in ([str(cat), again], ["-", "A text.", "-"]):
+            with pytest.raises(DataError) as raised:
+                targets(Texts(inputs), cat.parent / "out", FORMATS["ptb"])
+            assert str(raised.value) == f"{inputs[-1]}: this input was given twice"
 
     @pytest.mark.parametrize("format", ["pretty", "brat"])
     def test_no_input_is_written_over(self, cat: Path, format: str) -> None:
@@ -504,8 +541,46 @@ class TestTargets:
         with pytest.raises(DataError) as raised:
             targets(texts, cat.parent / "x/..", FORMATS[format])
         assert str(raised.value) == (
-            f"{cat.parent}/x/../cat.txt: this input would be written over; name another folder (-o)"
+            f"{cat.parent}/x/../cat.txt: this input would be written over; choose another name "
+            "for the output"
         )
+
+    @pytest.mark.parametrize(
+        ("source", "out", "format"),
+        [
+            ("x.txt", "x.ann", "brat"),
+            ("x.txt", "x.txt", "brat"),
+            ("x.txt", "link.ann", "brat"),
+            ("x.txt", "link.txt", "pretty"),
+            ("x.ann", "x.txt", "pretty"),
+            ("x.ptb", "x.ptb", "ptb"),
+            ("x.ptb", "../here/x.ptb", "jsonl"),
+        ],
+    )
+    def test_no_input_is_written_over_by_a_single_file_either(
+        self, tmp_path: Path, source: str, out: str, format: str
+    ) -> None:
+        folder = tmp_path / "here"
+        folder.mkdir()
+        (folder / "x.txt").write_text("Ann slept")
+        (folder / "x.ann").write_text("T1\tPER 0 3\tAnn\n")
+        (folder / "x.ptb").write_text("(S (A a))\n")
+        (folder / "link.txt").symlink_to(folder / "x.txt")
+        texts = Texts(["A text.", str(folder / source)])
+        with pytest.raises(DataError, match="this input would be written over"):
+            check_target(texts, f"{folder}/{out}", FORMATS[format])
+
+    def test_any_other_name_will_do(self, cat: Path) -> None:
+        texts = Texts([str(cat), "-", "A text."])
+        for name, format in (("cat.jsonl", "jsonl"), ("dog.ann", "brat"), ("cat.txt.gz", "pretty")):
+            check_target(texts, f"{cat.parent}/{name}", FORMATS[format])
+        check_target(texts, "-", FORMATS["ptb"])
+
+    def test_a_folder_that_is_not_there_is_told_before_anything_is_parsed(self, cat: Path) -> None:
+        for name in ("none/x.spacy", "cat.txt/x.spacy", "x" * 300):
+            with pytest.raises(DataError, match="cannot be written: ") as raised:
+                check_target(Texts(["A text."]), f"{cat.parent}/{name}", FORMATS["spacy"])
+            assert raised.value.path == f"{cat.parent}/{name}"
 
 
 class TestParsingIntoAFolder:
@@ -593,16 +668,59 @@ class TestParsingIntoAFolder:
         counts = [len(list(read(tmp_path / f"{name}.jsonl"))) for name in texts.names]
         assert counts == [2, 0, 4]
 
-    def test_what_a_format_cannot_say_is_told_with_the_file(
+    def test_what_a_format_cannot_say_takes_no_other_file_down(
         self, parser: Parser, tmp_path: Path
     ) -> None:
-        path = tmp_path / "x.jsonl"
-        path.write_text('{"words": ["a", "b c"]}\n')
+        source, out = tmp_path / "in", tmp_path / "out"
+        source.mkdir()
+        rows = ['{"words": ["a"]}', '{"words": ["a", "b c"]}', '{"words": ["d"]}']
+        (source / "x.jsonl").write_text("\n".join(rows))
+        (source / "y.jsonl").write_text("\n".join([*rows, "{"]))
+        (source / "z.txt").write_text("Last.")
+        missed = self.fill(parser, Texts(["First.", str(source)]), out, "data")
+        told = "sentence 2: the word 'b c' holds a blank, which this format cannot say"
+        assert missed[:2] == [f"{source}/x.jsonl: {told}", f"{source}/y.jsonl: {told}"]
+        assert missed[2].startswith(f"{source}/y.jsonl:4: no JSON")
+        assert len(missed) == 3
+        assert sorted(path.name for path in out.iterdir()) == ["text.data", "z.data"]
+        assert [parse.words for parse in read(out / "z.data")] == [("Last", ".")]
+
+    def test_a_text_that_cannot_be_written_is_told_as_one(
+        self, parser: Parser, tmp_path: Path
+    ) -> None:
+        texts = Texts(["a\tb \ud800"], kind="words")
+        missed = self.fill(parser, texts, tmp_path / "out", "ptb")
+        assert missed == ["text: sentence 1: utf-8 has no '\\ud800'"]
+
+    def test_a_full_disk_takes_all_down(
+        self, parser: Parser, cat: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(*given: Any) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("os.fsync", full)
+        with pytest.raises(DataError, match=r"text\.jsonl: cannot be written: No space left"):
+            self.fill(parser, Texts(["One.", "Two."]), cat.parent / "out", "jsonl")
+
+    def test_a_format_that_says_nothing_of_it_is_refused_before_a_folder_is_made(
+        self, parser: Parser, tmp_path: Path
+    ) -> None:
         out = tmp_path / "out"
-        with pytest.raises(DataError) as raised:
-            self.fill(parser, Texts(["First.", str(path)]), out, "data")
-        assert str(raised.value).startswith(f"{out}/x.data: sentence 1: the word 'b c' holds a")
-        assert [path.name for path in out.iterdir()] == ["text.data"]
+        for task, format in (("tree", "tsv"), ("entities", "ptb"), ("tags", "html")):
+            with pytest.raises(ConfigError) as raised:
+                parse_into(
+                    out,
+                    parser,
+                    texts=Texts(["A b."]),
+                    asked=parser.asked(tasks=[task]),
+                    format=FORMATS[format],
+                )
+            assert str(raised.value).startswith(f"{format} says nothing of ")
+            assert not out.exists()
+        for task, format in (("tags", "jsonl"), ("tags", "pretty"), ("tree", "ptb")):
+            asked = parser.asked(tasks=[task])
+            texts = Texts(["A b."])
+            assert not parse_into(out, parser, texts=texts, asked=asked, format=FORMATS[format])
 
     def test_a_folder_that_cannot_be_made_is_told(self, parser: Parser, cat: Path) -> None:
         with pytest.raises(DataError, match=r"cat\.txt: cannot be written: File exists"):
@@ -612,6 +730,9 @@ class TestParsingIntoAFolder:
         self, parser: Parser, cat: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(documents, "predict_batch", None)
-        with pytest.raises(DataError, match="would both be written"):
-            self.fill(parser, Texts([str(cat), str(cat)]), cat.parent / "out", "jsonl")
+        (cat.parent / "cat.md").write_text("")
+        for other, message in (("cat.md", "would both be written"), ("cat.txt", "given twice")):
+            texts = Texts([str(cat), str(cat.parent / other)])
+            with pytest.raises(DataError, match=message):
+                self.fill(parser, texts, cat.parent / "out", "jsonl")
         assert not (cat.parent / "out").exists()

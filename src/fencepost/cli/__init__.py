@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
+from typing import NoReturn
 
 from fencepost.errors import FencepostError
 
@@ -13,6 +16,10 @@ def main() -> None:
     """Run `fencepost`; an error of the user's is printed as text and ends it with status 2."""
     # Threads that spin while they wait make a busy machine many times slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # Whoever is told to end still takes away the files that are half written. `serve` has its own
+    # way to end, and sets it when it begins to listen.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _end)
     from fencepost.cli.app import app
 
     # Half a character that a file held, or a terminal without ∅, is no reason to stop printing.
@@ -31,3 +38,8 @@ def main() -> None:
         # What is left in the buffer cannot be written either, and would be tried again at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)
+
+
+def _end(number: int, _: object) -> NoReturn:
+    """Leave with the status of a process that a signal ended."""
+    sys.exit(128 + number)

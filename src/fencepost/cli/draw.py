@@ -46,6 +46,8 @@ def draw(
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
+    skip_bad: opt.SkipBad = False,
+    span_group: opt.SpanGroup = "sc",
     quiet: opt.Quiet = False,
 ) -> None:
     """Draw the trees and entities of an annotated file.
@@ -60,21 +62,33 @@ def draw(
       fencepost parse "The cat sat." | fencepost draw - --from jsonl -o cat.html
     """
     from fencepost.formats import Reading, ReadSettings
+    from fencepost.formats.registry import bare_suffix
     from fencepost.run.draw import Wanted
     from fencepost.run.draw import draw as run
+    from fencepost.run.texts import TEXT_SUFFIXES
 
     if source != "-" and not os.path.exists(source):
         raise DataError(
             "there is no such file; fencepost parse TEXT --to html draws a text", path=source
         )
-    reading = Reading(
-        source, format=from_, settings=ReadSettings(encoding=encoding, on_crossing=on_crossing)
-    )
+    if from_ is None and os.path.isfile(source) and bare_suffix(source) in TEXT_SUFFIXES:
+        page = f"{os.path.splitext(os.path.basename(source))[0]}.html"
+        raise DataError(
+            f"a text is parsed first, and can be drawn at once: fencepost parse {source} -o {page}",
+            path=source,
+        )
     wanted = Wanted(task=task, limit=limit, sentence=sentence, theme=theme, boundaries=boundaries)
-    count = run(reading, out, kind=to, wanted=wanted, watch=watcher(quiet))
-    if quiet:
-        return
-    print(f"{plural(count, 'drawing')} written", file=sys.stderr)
-    for reason, left_out in reading.counts.items():
-        if left_out:
-            print(f"left out: {left_out:,} {reason}", file=sys.stderr)
+    settings = ReadSettings(
+        encoding=encoding, on_crossing=on_crossing, skip_bad=skip_bad, span_group=span_group
+    )
+    reading = Reading(source, format=from_, settings=settings)
+    count, missed = run(reading, out, kind=to, wanted=wanted, watch=watcher(quiet))
+    if not quiet:
+        print(f"{plural(count, 'drawing')} written", file=sys.stderr)
+        for reason, left_out in reading.counts.items():
+            if left_out:
+                print(f"left out: {left_out:,} {reason}", file=sys.stderr)
+    for error in missed:
+        print(f"fencepost: {error}", file=sys.stderr)
+    if missed:
+        raise typer.Exit(2)

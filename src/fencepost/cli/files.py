@@ -12,7 +12,7 @@ import typer
 from fencepost.cli import options as opt
 from fencepost.cli.progress import watcher
 from fencepost.cli.reports import width_of
-from fencepost.cli.tables import table
+from fencepost.cli.tables import plural, table
 from fencepost.errors import ConfigError
 
 
@@ -81,7 +81,7 @@ def convert(
         indent=indent,
         width=width_of(out),
     )
-    _tell(counts, quiet)
+    tell(counts, quiet)
 
 
 def _columns(text: str | None) -> tuple[int, ...] | None:
@@ -93,11 +93,11 @@ def _columns(text: str | None) -> tuple[int, ...] | None:
         ) from None
 
 
-def _tell(counts: Counter[str], quiet: bool) -> None:
+def tell(counts: Counter[str], quiet: bool) -> None:
     """Say on standard error how many sentences there were, and what was left out."""
     if quiet:
         return
-    print(f"{counts.pop('sentences', 0):,} sentences written", file=sys.stderr)
+    print(f"{plural(counts.pop('sentences', 0), 'sentence')} written", file=sys.stderr)
     for reason, count in counts.items():
         print(f"left out: {count:,} {reason}", file=sys.stderr)
 
@@ -126,7 +126,7 @@ def merge(
         raise ConfigError("--on-crossing drop-sentence would leave one file shorter: use drop-span")
     settings = ReadSettings(encoding=encoding, on_crossing=on_crossing)
     one, other = (Reading(path, settings=settings) for path in (first, second))
-    _tell(run(one, other, out, to=to, watch=watcher(quiet)), quiet)
+    tell(run(one, other, out, to=to, watch=watcher(quiet)), quiet)
 
 
 def prepare(

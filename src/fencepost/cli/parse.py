@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from fencepost.cli import options as opt
+from fencepost.cli.files import tell
 from fencepost.cli.progress import parsing
 from fencepost.cli.reports import told_readings, width_of
 from fencepost.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
+    from fencepost.formats.registry import Format
     from fencepost.run.parse import Unparsed
     from fencepost.structure import Parse
 
@@ -115,27 +117,37 @@ def parse(
       fencepost parse "I saw the man with the telescope." --task tree --must 1:4:VP
       fencepost parse "The cat sat." --explain
     """
-    from fencepost.formats.registry import FORMATS, written_format
-    from fencepost.run.parse import explain_texts, parse_into, read_several, targets
+    from fencepost.run.parse import (
+        check_layers,
+        check_target,
+        explain_texts,
+        parse_into,
+        read_several,
+        targets,
+    )
     from fencepost.run.texts import Texts
 
     if words and lines:
         raise ConfigError("--words and --lines: one of them, not both")
     kind: Literal["text", "lines", "words"] = "words" if words else "lines" if lines else "text"
+    tasks = tuple(map(str, task or ()))
     folder = _folder(out, to)
+    format = _format(out, to, folder=folder, tasks=tasks)
     texts = Texts(inputs, kind=kind, format=from_, encoding=encoding, is_text=text, without=folder)
     # What cannot be written is told before the model is loaded.
+    if tasks:
+        check_layers(format, tasks)
     if folder is not None:
-        targets(texts, folder, FORMATS[to or "jsonl"])
-    elif to is not None or out != "-":
-        written_format(out, to)
+        targets(texts, folder, format)
+    else:
+        check_target(texts, out, format)
     from fencepost.formats import write
     from fencepost.parser.parser import MOST_WORDS, load
     from fencepost.text.gazetteer import Gazetteer
 
     parser = load(model, threads=threads, max_words=max_words or MOST_WORDS, precision=precision)
     asked = parser.asked(
-        tasks=tuple(map(str, task)) if task else parser.tasks,
+        tasks=tasks or parser.tasks,
         beams=max(beams, best, 10) if best > 1 else beams,
         must=map(_span, must or ()),
         forbid=map(_span, forbid or ()),
@@ -149,25 +161,27 @@ def parse(
         for line in explain_texts(parser, texts, asked):
             print(line)
         return
+    check_layers(format, asked.tasks)
     missed: list[Unparsed | DataError] = []
+    counts: Counter[str] = Counter()
     on_screen = out == "-" and sys.stdout.isatty()
-    only_trees = "tree" in asked.tasks and "entities" not in asked.tasks
-    usual = "ptb" if only_trees else "jsonl"
     with parsing(texts, quiet=quiet or on_screen) as done:  # a bar would stand among the trees
         if folder is not None:
-            format = FORMATS[to or usual]
             missed += parse_into(
                 folder, parser, texts=texts, asked=asked, format=format, best=best, done=done
             )
         else:
-            found = _parsed(read_several(parser, texts, asked, best=best, done=done), missed)
-            if (on_screen and to is None) or (out == "-" and to == "pretty"):
+            several = read_several(parser, texts, asked, best=best, done=done)
+            found = _parsed(several, missed, counts)
+            if out == "-" and format.name == "pretty":
                 for number, readings in enumerate(found):
                     told = told_readings(readings, width=width_of(out))
                     print(("\n" if number else "") + told)
             else:
-                name = to or (usual if out == "-" else None)
-                write((parse for readings in found for parse in readings), out, format=name)
+                parses = (parse for readings in found for parse in readings)
+                write(parses, out, format=format.name)
+    if folder is None and out != "-":
+        tell(counts, quiet)
     for one in missed:
         print(f"fencepost: {one}", file=sys.stderr)
     if missed:
@@ -176,11 +190,12 @@ def parse(
 
 def _folder(out: str, to: str | None) -> Path | None:
     """The folder for the output, if it is to be one."""
+    from fencepost.formats.files import is_folder
     from fencepost.formats.registry import bare_suffix
 
     if out == "-":
         return None
-    if out.endswith(("/", os.sep)) or os.path.isdir(out):
+    if is_folder(out):
         return Path(out)
     if to == "brat" and bare_suffix(out) not in (".ann", ".txt"):
         return Path(out)  # a pair of files for each input needs one
@@ -193,16 +208,31 @@ def _folder(out: str, to: str | None) -> Path | None:
     return None
 
 
+def _format(out: str, to: str | None, *, folder: Path | None, tasks: Sequence[str]) -> Format:
+    """The format of the output: the one that is named, or that its suffix tells, or the usual."""
+    from fencepost.formats.registry import FORMATS, written_format
+
+    usual = "ptb" if "tree" in tasks and "entities" not in tasks else "jsonl"
+    if folder is not None:
+        return FORMATS[to or usual]
+    if out == "-":
+        return written_format(out, to or ("pretty" if sys.stdout.isatty() else usual))
+    return written_format(out, to)
+
+
 def _parsed(
-    found: Iterable[tuple[Parse, ...] | Unparsed], missed: list[Unparsed | DataError]
+    found: Iterable[tuple[Parse, ...] | Unparsed],
+    missed: list[Unparsed | DataError],
+    counts: Counter[str],
 ) -> Iterator[tuple[Parse, ...]]:
-    """What was parsed; what was not is kept apart."""
+    """What was parsed, counted; what was not is kept apart."""
     from fencepost.run.parse import Unparsed
 
     for one in found:
         if isinstance(one, Unparsed):
             missed.append(one)
         elif one:
+            counts["sentences"] += 1
             yield one
 
 

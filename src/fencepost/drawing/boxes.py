@@ -168,9 +168,9 @@ class _Page:
     def posts(self) -> list[str]:
         """A mark for each boundary, half-way between what closes and what opens."""
         sides = self.flow.sides
-        places = [sides[0][0] - WIDE_GAP / 2]
+        places = [sides[0][0] - WIDE_GAP / 2] if sides else [0.0]
         places += [(end + begin) / 2 for (_, end), (begin, _) in pairwise(sides)]
-        places.append(sides[-1][1] + WIDE_GAP / 2)
+        places += [end + WIDE_GAP / 2 for _, end in sides[-1:]]
         y = self.bottom + 4
         return [
             post(index, x=self.x(place), y=y, paint=self.paint)

@@ -107,13 +107,13 @@ def _line(texts: list[tuple[int, int, str]]) -> str:
     parts = []
     filled = 0
     for column, size, text in sorted(texts):
-        parts.append(" " * (column - filled) + _kept_in_place(text))
+        parts.append(" " * (column - filled) + kept_in_place(text))
         filled = column + size
     return "".join(parts).rstrip(" ")
 
 
 @lru_cache(maxsize=16384)
-def _kept_in_place(text: str) -> str:
+def kept_in_place(text: str) -> str:
     """A text that a terminal with support for right-to-left writing does not move."""
     if any(unicodedata.bidirectional(char) in {"R", "AL", "AN"} for char in text):
         return f"{_LEFT_TO_RIGHT}{text}{_LEFT_TO_RIGHT}"
@@ -144,11 +144,11 @@ def _sideways(
     column = max(filled for item, _, filled in rows if tails[item]) + 2
     lines = []
     for item, prefix, filled in rows:
-        line = prefix + _kept_in_place(heads[item])
+        line = prefix + kept_in_place(heads[item])
         if tails[item]:
             # A word that is too long for the column begins before it.
             start = min(column, width - cells(tails[item]))
-            line += " " * max(2, start - filled) + _kept_in_place(tails[item])
+            line += " " * max(2, start - filled) + kept_in_place(tails[item])
         lines.append(line)
     return "\n".join(lines)
 

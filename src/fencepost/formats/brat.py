@@ -67,7 +67,7 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
         yield Attempt(number, partial(_read, passage, with_gaps, settings), with_gaps)
 
 
-def _pair(path: Path) -> tuple[Path, Path] | None:
+def pair_of(path: Path) -> tuple[Path, Path] | None:
     """The `.txt` and the `.ann` that one of them stands for; None for any other name."""
     packed = ".gz" if path.suffix == ".gz" else ""
     bare = path.with_suffix("") if packed else path
@@ -79,7 +79,7 @@ def _pair(path: Path) -> tuple[Path, Path] | None:
 def _sources(source: Source) -> tuple[Source, Source]:
     """Where the text and the annotations are read from; `source` is one of them."""
     given = Path(source.path)
-    pair = _pair(given)
+    pair = pair_of(given)
     if pair is None:
         raise DataError("brat is a pair of files: name its .ann or its .txt", path=source.name)
     for path in pair:
@@ -158,13 +158,13 @@ def save(parses: Iterable[Parse], path: Path, settings: WriteSettings) -> None:
     Sentences belong to the document that their id names before its number (`name-1`, `name-2`);
     without an id, to one called `document`.
     """
-    pair = _pair(path)
+    pair = pair_of(path)
     if pair is not None:
         _save_pair(parses, pair, settings)
         return
     with _filled_whole(path) as folder:
         for name, group in groupby(parses, key=_document):
-            pair = _pair(folder / f"{_NOT_IN_NAMES.sub('_', name)}.ann")
+            pair = pair_of(folder / f"{_NOT_IN_NAMES.sub('_', name)}.ann")
             assert pair is not None
             if pair[1].exists():
                 raise DataError(

@@ -1,7 +1,8 @@
 """spaCy's binary documents (`.spacy`), with entities in a span group, where they may nest.
 
 A `DocBin` is packed in one piece, so all of it is in memory at a time. In places and errors,
-documents are counted where other formats count lines. spaCy has no constituency trees.
+documents are counted where other formats count lines. spaCy has no constituency trees; those that
+fencepost found in a pipeline are in span groups of their own, and are read from there.
 
 Which tokens of a document are words, and which words are a sentence, is also decided here for
 documents that a program has in its hands: `split_doc` for the parser, its parts for a pipeline.
@@ -15,18 +16,25 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from fencepost.errors import DataError
+from fencepost.errors import ConfigError, DataError
 from fencepost.formats.attempt import Attempt, parse_with_entities
 from fencepost.formats.data import entities_of
 from fencepost.formats.files import Source, written_whole
 from fencepost.formats.settings import ReadSettings, WriteSettings
-from fencepost.structure import Parse, Sentence, Span
+from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
 
 if TYPE_CHECKING:
     import spacy.tokens
     import spacy.vocab
+
+# What fencepost finds in a pipeline is in these span groups.
+ENTITIES = "fencepost"  # unless another key was chosen
+TREE = "fencepost_tree"  # the spans of the trees in pre-order, the holder first
+TAGS = "fencepost_tags"  # each word, with its tag as the label
+SENTENCES = "fencepost_sentences"  # what was parsed; the label says why, if it was not
+SCORES = "scores"  # the attribute of a group where spaCy's spancat, too, has how sure it was
 
 _ID = "id"  # where a document's `user_data` has the id of the sentence
 
@@ -84,6 +92,22 @@ def sentence_of(
     )
 
 
+class _Marked(NamedTuple):
+    """A span of a document, and how sure a parser was of it."""
+
+    span: spacy.tokens.Span
+    probability: float | None = None
+
+
+class _Part(NamedTuple):
+    """A sentence of a document with what touches it; None: that layer is not annotated."""
+
+    sentence: spacy.tokens.Span
+    entities: list[_Marked] | None
+    tree: list[_Marked] | None
+    tags: list[_Marked] | None
+
+
 def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
     """The sentences of the documents, still to be read."""
     _require_spacy()
@@ -91,22 +115,21 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
         data = file.read()
     for number, doc in enumerate(_docs(data, source.name), 1):
         name = doc.user_data.get(_ID)
-        sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
-        marked = _by_sentence(_marked(doc, settings.span_group), sentences)
+        parts = _parts(doc, settings.span_group)
         text = None if doc.has_unknown_spaces else doc.text
-        for index, (sentence, spans) in enumerate(zip(sentences, marked, strict=True), 1):
-            if not spans and not sentence.text.strip():
+        for index, part in enumerate(parts, 1):
+            if not part.entities and not part.sentence.text.strip():
                 continue
-            id = name if len(sentences) == 1 else f"{name}-{index}"
+            id = name if len(parts) == 1 else f"{name}-{index}"
             id = id if isinstance(name, str) else None
-            yield Attempt(number, partial(_read, sentence, text, spans, id, settings))
+            yield Attempt(number, partial(_read, part, text, id, settings))
 
 
 def _require_spacy() -> None:
     try:
         import spacy.tokens  # noqa: F401
     except ImportError as error:
-        raise DataError(
+        raise ConfigError(
             'spaCy is needed for this format: pip install "fencepost[spacy]"'
         ) from error
 
@@ -121,52 +144,123 @@ def _docs(data: bytes, name: str) -> Iterator[spacy.tokens.Doc]:
         raise DataError(f"no documents of spaCy (DocBin): {error}", path=name) from error
 
 
-def _marked(doc: spacy.tokens.Doc, group: str) -> list[spacy.tokens.Span] | None:
+def _parts(doc: spacy.tokens.Doc, group: str) -> list[_Part]:
+    """The sentences of a document, as they were parsed, or as it has them, or all of it as one."""
+    parsed = _group(doc, SENTENCES) if TREE in doc.spans else None
+    if parsed:
+        starts = [sentence.span.start for sentence in parsed]
+        sentences = [doc[start:end] for start, end in pairwise((0, *starts[1:], len(doc)))]
+    else:
+        sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
+    entities = _by_sentence(_entities(doc, group), sentences)
+    trees = _by_sentence(_group(doc, TREE) if parsed else None, sentences)
+    tags = _by_sentence(_group(doc, TAGS), sentences)
+    parts = [_Part(*part) for part in zip(sentences, entities, trees, tags, strict=True)]
+    for index, sentence in enumerate(parsed or ()):
+        if sentence.span.label_:  # it could not be parsed: that nothing was found says nothing
+            parts[index] = parts[index]._replace(tree=None, entities=entities[index] or None)
+    return parts
+
+
+def _entities(doc: spacy.tokens.Doc, group: str) -> list[_Marked] | None:
     """The entities of a document; None if it is not annotated with any, not even none."""
-    if group in doc.spans:
-        return list(doc.spans[group])
-    return list(doc.ents) if doc.has_annotation("ENT_IOB") else None
+    for name in (group, ENTITIES):
+        if name in doc.spans:
+            return _group(doc, name)
+    return list(map(_Marked, doc.ents)) if doc.has_annotation("ENT_IOB") else None
+
+
+def _group(doc: spacy.tokens.Doc, name: str) -> list[_Marked] | None:
+    """The spans of a group, with their probabilities if it has one for each."""
+    if name not in doc.spans:
+        return None
+    group = doc.spans[name]
+    try:
+        scores = list(map(float, group.attrs.get(SCORES, ())))
+    except (TypeError, ValueError):  # others may keep something else there
+        scores = []
+    if len(scores) != len(group):  # spaCy loses them where it joins documents
+        return list(map(_Marked, group))
+    return list(map(_Marked, group, scores))
 
 
 def _by_sentence(
-    spans: list[spacy.tokens.Span] | None, sentences: list[spacy.tokens.Span]
-) -> Sequence[list[spacy.tokens.Span] | None]:
-    """For each sentence the entities that touch it, if there are any annotated."""
-    if spans is None:
+    marked: list[_Marked] | None, sentences: list[spacy.tokens.Span]
+) -> Sequence[list[_Marked] | None]:
+    """For each sentence the spans that touch it, if there are any annotated."""
+    if marked is None:
         return [None] * len(sentences)
     starts = [sentence.start for sentence in sentences]
-    touching: list[list[spacy.tokens.Span]] = [[] for _ in sentences]
-    for span in spans:
-        first = bisect_right(starts, span.start) - 1
-        behind = max(first + 1, bisect_right(starts, span.end - 1))
+    touching: list[list[_Marked]] = [[] for _ in sentences]
+    for one in marked:
+        first = bisect_right(starts, one.span.start) - 1
+        behind = max(first + 1, bisect_right(starts, one.span.end - 1))
         for found in touching[first:behind]:
-            found.append(span)
+            found.append(one)
     return touching
 
 
-def _read(
-    sentence: spacy.tokens.Span,
-    text: str | None,
-    spans: list[spacy.tokens.Span] | None,
-    id: str | None,
-    settings: ReadSettings,
-) -> Iterator[Parse]:
-    tokens = words_of(sentence)
+def _read(part: _Part, text: str | None, id: str | None, settings: ReadSettings) -> Iterator[Parse]:
+    tokens = words_of(part.sentence)
     words = replace(sentence_of(tokens, text, tags=True).alone(), id=id)
-    if spans is None:
-        yield Parse(words)
+    if part.tags is not None:
+        words = replace(words, tags=_tags(part.tags, part, tokens, words))
+    tree = None
+    if part.tree is not None:
+        tree = Tree(words, tuple(_spans(part.tree, part, tokens, words, FoundSpan)))
+    if part.entities is None:
+        yield Parse(words, tree)
         return
+    entities = _spans(part.entities, part, tokens, words, Entity)
+    yield parse_with_entities(words, entities, on_crossing=settings.on_crossing, tree=tree)
+
+
+def _tags(
+    marked: Iterable[_Marked],
+    part: _Part,
+    tokens: Sequence[spacy.tokens.Token],
+    words: Sentence,
+) -> tuple[str, ...] | None:
+    """The tags that were predicted; of words that have none, those of the document."""
+    predicted = {span.start: span.label for span in _spans(marked, part, tokens, words, FoundSpan)}
+    tags = tuple(predicted.get(index) or token.tag_ for index, token in enumerate(tokens))
+    return tags if any(tags) else None
+
+
+def _spans(
+    marked: Iterable[_Marked],
+    part: _Part,
+    tokens: Sequence[spacy.tokens.Token],
+    words: Sentence,
+    kind: type[FoundSpan],
+) -> Iterator[Span]:
+    """Spans of words, from spans of tokens, of which some may be blanks."""
     numbers = [token.i for token in tokens]
-    entities: list[Span] = []
-    for span in spans:
-        shown = f"{span.label_} over {span.text!r}"
-        if span.start < sentence.start or span.end > sentence.end:
-            raise DataError(f"{shown} goes beyond the sentence {sentence.text!r}")
+    for span, probability in marked:
+        if span.start < part.sentence.start or span.end > part.sentence.end:
+            raise DataError(f"{_shown(span)} goes beyond the sentence {part.sentence.text!r}")
         start, end = bisect_left(numbers, span.start), bisect_left(numbers, span.end)
         if start == end:
-            raise DataError(f"{shown} holds no word", kind="misaligned")
-        entities.append(Span(start, end, span.label_))
-    yield parse_with_entities(words, entities, on_crossing=settings.on_crossing)
+            raise DataError(f"{_shown(span)} holds no word", kind="misaligned")
+        first, last = span.doc[span.start], span.doc[span.end - 1]
+        if (span.start_char, span.end_char) != (first.idx, last.idx + len(last)):
+            _refuse_moved()
+        if probability is None:
+            yield Span(start, end, span.label_)
+        else:
+            yield kind(start, end, span.label_, words, probability)
+
+
+def _shown(span: spacy.tokens.Span) -> str:
+    return f"{span.label_} over {span.text!r}"
+
+
+def _refuse_moved() -> NoReturn:
+    raise DataError(
+        "tokens of this document were merged or split after its span groups were made, and spaCy "
+        "leaves the groups behind then",
+        kind="misaligned",
+    )
 
 
 def save(parses: Iterable[Parse], path: Path, settings: WriteSettings) -> None:

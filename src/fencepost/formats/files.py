@@ -10,7 +10,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO, cast
@@ -22,6 +22,10 @@ STANDARD = "-"  # standard input or output, where a path is expected
 _HALF_PAIR = re.compile(r"[\ud800-\udfff]")
 _GZIP_MAGIC = b"\x1f\x8b"
 _ONE_BYTE_NEWLINES = ("utf-8", "utf_8", "ascii", "latin", "iso", "gb", "big5", "cp", "euc", "shift")
+
+
+class OutputError(DataError):
+    """A file cannot be written, whatever would be in it."""
 
 
 class Source:
@@ -135,16 +139,17 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    target = Path(os.path.realpath(path))
+    target = place_of(path)
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
         with _errors_named(path), open(target, "wb") as file:
             yield file
         return
     with _errors_named(path):
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        # A name may have 255 bytes, and this one becomes longer.
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:50]}.", dir=target.parent)
     try:
         with _errors_named(path), os.fdopen(handle, "wb") as file:
-            if target.suffix == ".gz":
+            if target.suffix.lower() == ".gz":
                 # Without a name and a time inside, the same data gives the same file.
                 with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
                     yield cast("BinaryIO", packed)
@@ -158,6 +163,44 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def place_of(path: str | os.PathLike[str]) -> Path:
+    """Where a file will be written, with links followed.
+
+    Raises:
+        OutputError: its folder is not there, or no file can have such a name.
+    """
+    target = Path(os.path.realpath(path))
+    with _errors_named(path):
+        os.stat(os.path.join(target.parent, ""))  # the slash asks for a folder
+        target.exists()
+    return target
+
+
+def check_not_read(written: Iterable[Path], read: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuse to write over a file that is read."""
+    inputs = {os.path.realpath(path) for path in read}
+    for path in written:
+        if os.path.realpath(path) in inputs:
+            raise DataError(
+                "this input would be written over; choose another name for the output",
+                path=str(path),
+            )
+
+
+def is_folder(out: str) -> bool:
+    """Whether an output is a folder: one that is there, or a name that ends with a slash."""
+    return out.endswith(("/", os.sep)) or os.path.isdir(out)
+
+
+def files_below(folder: Path) -> list[Path]:
+    """The files of a folder and of those in it, in order of name; hidden ones are left out."""
+    return sorted(
+        file
+        for file in folder.rglob("*")
+        if file.is_file() and not any(p.startswith(".") for p in file.relative_to(folder).parts)
+    )
 
 
 def without_halves(text: str) -> str:
@@ -180,4 +223,4 @@ def _errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", path=str(path)) from error
+        raise OutputError(f"cannot be written: {error.strerror}", path=str(path)) from error

@@ -52,9 +52,8 @@ def parse_of(data: Any, settings: ReadSettings) -> Parse:
     """The parse that an object stands for; keys that are not ours are passed over."""
     if not isinstance(data, dict):
         raise DataError(f"an object is expected on each line, not {_shorten(data)}")
-    for key, (fits, wanted) in _EXPECTED.items():
-        if data.get(key) is not None and not fits(data[key]):
-            raise DataError(f"{key!r} has to be {wanted}, not {_shorten(data[key])}")
+    for key in _EXPECTED:
+        _check(key, data)
     written = Tree.from_brackets(data["tree"]) if isinstance(data.get("tree"), str) else None
     sentence = _sentence(data, written)
     tree = None
@@ -73,8 +72,24 @@ def parse_of(data: Any, settings: ReadSettings) -> Parse:
     )
 
 
+def id_of(data: dict[str, Any]) -> str | None:
+    """The name that an object gives its sentence; a number is taken as its text."""
+    _check("id", data)
+    return None if data.get("id") is None else str(data["id"])
+
+
+def _check(key: str, data: dict[str, Any]) -> None:
+    fits, wanted = _EXPECTED[key]
+    if data.get(key) is not None and not fits(data[key]):
+        raise DataError(f"{key!r} has to be {wanted}, not {_shorten(data[key])}")
+
+
 def _is_string(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _is_name(value: Any) -> bool:
+    return _is_string(value) or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _are_strings(value: Any) -> bool:
@@ -101,7 +116,7 @@ def _is_tree(value: Any) -> bool:
 
 
 _EXPECTED = {
-    "id": (_is_string, "a string"),
+    "id": (_is_name, "a string or a number"),
     "words": (_are_strings, "a list of strings"),
     "tokens": (_are_strings, "a list of strings"),
     "tags": (_are_strings, "a list of strings"),
@@ -130,11 +145,16 @@ def _sentence(data: dict[str, Any], tree: Tree | None) -> Sentence:
             raise DataError("a sentence needs `words`, `text` or `tree`")
         words = tree.words
     elif text is not None and offsets is None:
+        if not words and text.strip():
+            raise DataError(
+                "`words` is empty, but `text` is not; without `words`, the words are those of the "
+                "text"
+            )
         offsets = _find(words, text)
     tags = data.get("tags")
     if tags is None and tree is not None and set(tree.tags) != {NO_TAG}:
         tags = tree.tags
-    sentence = Sentence(tuple(words), tags, text, offsets, data.get("id"))
+    sentence = Sentence(tuple(words), tags, text, offsets, id_of(data))
     if text is not None and sentence.offsets is not None:
         for word, (start, end) in zip(sentence.words, sentence.offsets, strict=True):
             if text[start:end] != word:
@@ -241,6 +261,6 @@ def _rounded(values: Mapping[str, float]) -> dict[str, float] | None:
 def _written(tree: Tree) -> str | tuple[Span, ...]:
     """A tree as brackets; as spans where a word or a label is such that brackets cannot say it."""
     try:
-        return str(tree)
+        return tree.to_brackets()
     except DataError:
         return tree.spans

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import exp
 
+from fencepost.drawing.terminal import kept_in_place as kept_in_place
 from fencepost.drawing.terminal import pretty, printable
 from fencepost.drawing.widths import cells
 from fencepost.formats.settings import WriteSettings
@@ -64,4 +65,4 @@ def _told_entities(entities: Sequence[Span], sentence: Sentence) -> str:
 
 
 def _padded(text: str, width: int) -> str:
-    return text + " " * (width - cells(text))
+    return kept_in_place(text) + " " * (width - cells(text))

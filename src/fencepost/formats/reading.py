@@ -11,8 +11,8 @@ from typing import Any
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats.attempt import Dropped
-from fencepost.formats.files import STANDARD, Source
-from fencepost.formats.registry import FORMATS, READABLE, Format, bare_suffix, format_of
+from fencepost.formats.files import STANDARD, Source, files_below
+from fencepost.formats.registry import FORMATS, READABLE, Format, bare_suffix, files_of, format_of
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Parse
 
@@ -41,6 +41,7 @@ class Reading(Iterator[Parse]):
     Attributes:
         counts: what was left out so far, by reason.
         place: file and line of the parse that was read last.
+        files: all that are read; none for standard input.
         bytes_read: how far the files have been read.
         bytes_total: how large they are, as they lie on the disk; 0 for standard input.
     """
@@ -58,7 +59,9 @@ class Reading(Iterator[Parse]):
         self._on_problem = on_problem
         self._forgiving = on_problem is not None or self.settings.skip_bad
         self._format, self._paths = _files(path, format)
-        self.bytes_total = sum(os.path.getsize(p) for p in self._paths if str(p) != STANDARD)
+        on_disk = [path for path in self._paths if str(path) != STANDARD]
+        self.files = tuple(file for path in on_disk for file in files_of(path, self._format))
+        self.bytes_total = sum(map(os.path.getsize, on_disk))
         self._bytes_before = 0
         self._source = self._open(self._paths[0])
         self._line = 0
@@ -124,8 +127,8 @@ class Reading(Iterator[Parse]):
 def _files(path: str | os.PathLike[str], name: str | None) -> tuple[Format, list[Path]]:
     """The format of a file or folder, and the files to read."""
     folder = Path(path)
-    if not folder.is_dir():
-        if str(path) != STANDARD and not folder.exists():
+    if not os.path.isdir(path):
+        if str(path) != STANDARD and not os.path.exists(path):
             raise DataError("there is no such file", path=str(path))
         format = format_of(path, name)
         files = [folder]
@@ -138,7 +141,7 @@ def _files(path: str | os.PathLike[str], name: str | None) -> tuple[Format, list
 
 
 def _files_below(folder: Path, name: str | None) -> tuple[Format, list[Path]]:
-    everything = sorted(file for file in folder.rglob("*") if file.is_file())
+    everything = files_below(folder)
     found: dict[str, list[Path]] = {}
     for format in READABLE if name is None else [format_of(folder, name)]:
         for file in everything:

@@ -20,7 +20,7 @@ class Format:
     """How one format is read and written; what it cannot do is None."""
 
     name: str
-    layers: frozenset[str]  # what it can say of a sentence besides its words
+    layers: frozenset[str]  # what it can say of words; tags only where they need no tree
     suffix: str  # of a new file
     suffixes: tuple[str, ...] = ()  # that tell this format
     attempts: Callable[[Source, ReadSettings], Iterator[Attempt]] | None = None
@@ -28,7 +28,7 @@ class Format:
     save: Callable[[Iterable[Parse], Path, WriteSettings], None] | None = None  # not as one text
 
 
-_TREE, _ENTITIES = frozenset({"tree"}), frozenset({"entities"})
+_TREE, _ENTITIES, _TAGS = (frozenset({layer}) for layer in ("tree", "entities", "tags"))
 
 FORMATS = {
     format.name: format
@@ -42,7 +42,12 @@ FORMATS = {
             attempts=ptb.attempts,
             pieces=ptb.pieces,
         ),
-        Format(name="pretty", layers=_TREE | _ENTITIES, suffix=".txt", pieces=pretty.pieces),
+        Format(
+            name="pretty",
+            layers=_TREE | _ENTITIES | _TAGS,
+            suffix=".txt",
+            pieces=pretty.pieces,
+        ),
         Format(
             name="data",
             layers=_ENTITIES,
@@ -53,7 +58,7 @@ FORMATS = {
         ),
         Format(
             name="jsonl",
-            layers=_TREE | _ENTITIES,
+            layers=_TREE | _ENTITIES | _TAGS,
             suffix=".jsonl",
             suffixes=(".jsonl", ".ndjson"),
             attempts=jsonl.attempts,
@@ -99,8 +104,14 @@ READABLE = tuple(format for format in FORMATS.values() if format.attempts is not
 
 
 def bare_suffix(path: str | os.PathLike[str]) -> str:
-    """The suffix that tells what is in a file, packed or not."""
-    return Path(str(path).removesuffix(".gz")).suffix
+    """The suffix that tells what is in a file, packed or not, in small letters."""
+    return Path(str(path).lower().removesuffix(".gz")).suffix
+
+
+def files_of(path: str | os.PathLike[str], format: Format) -> tuple[Path, ...]:
+    """The files that a name stands for: itself, or the two of brat."""
+    pair = brat.pair_of(Path(path)) if format.name == "brat" else None
+    return pair or (Path(path),)
 
 
 def written_format(path: str | os.PathLike[str], name: str | None = None) -> Format:
@@ -110,7 +121,7 @@ def written_format(path: str | os.PathLike[str], name: str | None = None) -> For
             "'.tsv' may be tsv (a table of entities) or conll (columns): name it with --to",
             path=str(path),
         )
-    format = format_of(path, name)
+    format = format_of(path, name, writing=True)
     if format.save is not None and str(path) == STANDARD:
         raise DataError(
             f"{format.name} cannot be written to standard output; name a file or a folder, as in "
@@ -119,8 +130,16 @@ def written_format(path: str | os.PathLike[str], name: str | None = None) -> For
     return format
 
 
-def format_of(path: str | os.PathLike[str], name: str | None = None) -> Format:
-    """The format that is named, or the one that a file's suffix tells."""
+def format_of(
+    path: str | os.PathLike[str], name: str | None = None, *, writing: bool = False
+) -> Format:
+    """The format that is named, or the one that a file's suffix tells.
+
+    Args:
+        path: a file, or `-`.
+        name: of the format, if it is known.
+        writing: whether it is to be written; else it is read. The errors say what helps.
+    """
     if name is not None:
         if name not in FORMATS:
             raise DataError(f"the format {name!r} is unknown; known are {', '.join(FORMATS)}")
@@ -129,9 +148,12 @@ def format_of(path: str | os.PathLike[str], name: str | None = None) -> Format:
     for format in FORMATS.values():
         if suffix in format.suffixes:
             return format
-    known = ", ".join(suffix for format in FORMATS.values() for suffix in format.suffixes[:4])
-    what = "standard input or output" if str(path) == STANDARD else f"the suffix {suffix!r}"
+    formats = tuple(FORMATS.values()) if writing else READABLE
+    known = ", ".join(suffix for format in formats for suffix in format.suffixes[:4])
+    stream = "standard output" if writing else "standard input"
+    what = stream if str(path) == STANDARD else f"the suffix {suffix!r}"
+    option = "--to" if writing else "--from"
     raise DataError(
-        f"{what} does not tell the format (known suffixes: {known}); name it with --from or --to",
+        f"{what} does not tell the format (known suffixes: {known}); name it with {option}",
         path="" if str(path) == STANDARD else str(path),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats.files import written_whole
+from fencepost.formats.files import STANDARD, place_of, written_whole
 from fencepost.formats.registry import written_format
 from fencepost.formats.settings import WriteSettings
 from fencepost.structure import Parse
@@ -36,6 +36,8 @@ def write(
     except TypeError as error:
         raise ConfigError(f"unknown setting for writing: {error}") from error
     target = written_format(path, format)
+    if str(path) != STANDARD:
+        place_of(path)  # before anything is done for it
     counted = _Counted(parses)
     try:
         if target.save is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -10,6 +11,8 @@ from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import Reading, write
+from fencepost.formats.brat import pair_of
+from fencepost.formats.files import check_not_read
 from fencepost.formats.registry import written_format
 from fencepost.run.watching import Watch, unwatched
 from fencepost.structure import Parse, Sentence, Tree
@@ -20,8 +23,14 @@ Path = str | os.PathLike[str]
 def convert(
     reading: Reading, out: Path, *, to: str | None = None, watch: Watch = unwatched, **settings: Any
 ) -> Counter[str]:
-    """Write all that is read to a file, and return what there was and what was left out."""
+    """Write all that is read to a file, and return what there was and what was left out.
+
+    The file may be the one that is read, since it appears when all is written; but brat, which
+    writes a text anew, sentence by sentence, may not do so over a text that is read.
+    """
     format = written_format(out, to)
+    if format.name == "brat":
+        _check_texts(reading, pathlib.Path(out))
     unsaid: Counter[str] = Counter()
 
     def noting() -> Iterator[Parse]:
@@ -33,6 +42,14 @@ def convert(
 
     count = write(noting(), out, format=format.name, **settings)
     return Counter(sentences=count) + reading.counts + unsaid
+
+
+def _check_texts(reading: Reading, out: pathlib.Path) -> None:
+    """Refuse to write brat's files, or a folder of them, over a text that is read."""
+    pair = pair_of(out)
+    texts = [read[0] for read in map(pair_of, reading.files) if read is not None]
+    written = [out / text.name for text in texts] if pair is None else [pair[0]]
+    check_not_read(written, reading.files)
 
 
 def merge(

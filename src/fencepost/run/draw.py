@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -14,14 +14,28 @@ from fencepost.drawing.html import parse_html
 from fencepost.drawing.svg import entities_svg, tree_svg
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats import Reading, WriteSettings
-from fencepost.formats.files import STANDARD, without_halves, written_whole
+from fencepost.formats.files import (
+    STANDARD,
+    OutputError,
+    is_folder,
+    place_of,
+    without_halves,
+    written_whole,
+)
 from fencepost.formats.html import page_of
+from fencepost.formats.registry import bare_suffix
 from fencepost.run.typeset import fonts, typeset, typeset_one
 from fencepost.run.watching import Watch, unwatched
 from fencepost.structure import Parse
 
 Kind = Literal["svg", "pdf", "png", "html"]
-KINDS: tuple[Kind, ...] = ("svg", "pdf", "png", "html")
+KINDS: dict[str, Kind] = {
+    ".svg": "svg",
+    ".pdf": "pdf",
+    ".png": "png",
+    ".html": "html",
+    ".htm": "html",
+}
 Layer = Literal["tree", "entities"]
 LAYERS: tuple[Layer, ...] = ("tree", "entities")
 
@@ -35,6 +49,10 @@ class Wanted:
     sentence: int | None = None  # only this one, counted from 1
     theme: Literal["light", "dark"] | None = None  # None: light; on a page, what its reader prefers
     boundaries: bool = False
+
+    def __post_init__(self) -> None:
+        if self.sentence is not None and self.limit is not None:
+            raise ConfigError("--sentence and --limit: one of them, not both")
 
     def layers(self, parse: Parse) -> list[Layer]:
         """The layers of a parse that are drawn."""
@@ -50,6 +68,13 @@ class Drawing(NamedTuple):
     svg: str
 
 
+class Drawn(NamedTuple):
+    """How many drawings were written, and which could not be made."""
+
+    drawings: int
+    missed: list[DataError]
+
+
 def draw(
     reading: Reading,
     out: str | os.PathLike[str],
@@ -57,14 +82,14 @@ def draw(
     kind: Kind | None = None,
     wanted: Wanted | None = None,
     watch: Watch = unwatched,
-) -> int:
-    """Draw what is read, and return how many drawings there are.
+) -> Drawn:
+    """Draw what is read, whole or not at all; in a folder, as many drawings as can be made.
 
     Args:
         reading: annotated sentences.
         out: a folder (one that is there, or a name that ends with a slash) for one file each; a
-            `.pdf` or `.html` for all of them; an `.svg` or `.png` for a single one. `-` is
-            standard output.
+            `.pdf` or `.html` for all of them; an `.svg` or `.png` for a single one. `.gz` packs
+            it, and `-` is standard output.
         kind: of the files; None: what the suffix tells, and SVG in a folder.
         wanted: which drawings.
         watch: shows how far it is.
@@ -75,7 +100,10 @@ def draw(
     """
     wanted = wanted or Wanted()
     kind, folder = _target(str(out), kind)
+    if folder is None and str(out) != STANDARD:
+        place_of(out)  # before anything is drawn for it
     chosen = _Chosen(reading, watch=watch, wanted=wanted)
+    missed: list[DataError] = []
     if kind == "html":
         with written_whole(out) as file:
             for piece in page_of(_parts(chosen, wanted), WriteSettings()):
@@ -87,21 +115,26 @@ def draw(
         make = str.encode if kind == "svg" else partial(typeset_one, kind=kind, fonts=fonts())
         if folder is None:
             (drawing,) = _drawings(_only(chosen, wanted, str(out)), wanted)
-            _write(out, make(drawing.svg))
+            _write(out, _made(drawing, make, reading))
         else:
-            for number, layer, svg in _drawings(chosen, wanted):
+            for drawing in _drawings(chosen, wanted):
+                try:
+                    made = _made(drawing, make, reading)
+                except DataError as error:
+                    missed.append(error)
+                    continue
                 _make_folder(folder)
-                _write(folder / f"{number:04}-{layer}.{kind}", make(svg))
-    return chosen.drawings
+                _write(folder / f"{drawing.number:04}-{drawing.layer}.{kind}", made)
+    return Drawn(chosen.drawings - len(missed), missed)
 
 
 def _target(out: str, kind: Kind | None) -> tuple[Kind, Path | None]:
     """What is written, and the folder for it if there is one."""
-    if out.endswith(("/", os.sep)) or os.path.isdir(out):
+    if is_folder(out):
         if kind == "html":
             raise ConfigError("html is one page for all drawings: name a file, as in -o x.html")
         return kind or "svg", Path(out)
-    told = next((kind for kind in KINDS if out.endswith(f".{kind}")), None)
+    told = KINDS.get(bare_suffix(out))
     if kind is not None and told is not None and kind != told:
         raise ConfigError(f"{out} says {told}, and --to says {kind}")
     if kind is None and told is None and out != STANDARD:
@@ -129,6 +162,10 @@ class _Chosen:
                 self.drawings += len(layers)
                 yield number, parse
         place = self.reading.place[0]
+        if not number:
+            left_out = [f"{count:,} {reason}" for reason, count in self.reading.counts.items()]
+            told = f"; left out: {', '.join(left_out)}" if left_out else ""
+            raise DataError(f"nothing to draw: there are no sentences in it{told}", path=place)
         if wanted.sentence is not None and number < wanted.sentence:
             raise DataError(f"there is no sentence {wanted.sentence}, only {number}", path=place)
         if not self.drawings:
@@ -160,6 +197,15 @@ def _drawings(chosen: Iterable[tuple[int, Parse]], wanted: Wanted) -> Iterator[D
         for layer in wanted.layers(parse):
             svg = _svg(parse, layer, theme=wanted.theme or "light", boundaries=wanted.boundaries)
             yield Drawing(number, layer, without_halves(svg))
+
+
+def _made(drawing: Drawing, make: Callable[[str], bytes], reading: Reading) -> bytes:
+    """What a file of one drawing holds; an error says which it is."""
+    try:
+        return make(drawing.svg)
+    except DataError as error:
+        told = f"sentence {drawing.number}, {drawing.layer}: {error.message}"
+        raise DataError(told, path=reading.place[0]) from error
 
 
 def _svg(
@@ -202,4 +248,4 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", path=str(folder)) from error
+        raise OutputError(f"cannot be written: {error.strerror}", path=str(folder)) from error

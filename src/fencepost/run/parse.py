@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fencepost.errors import ConstraintError, DataError
+from fencepost.errors import ConfigError, ConstraintError, DataError
 from fencepost.formats import write
-from fencepost.formats.files import STANDARD
-from fencepost.formats.registry import Format
+from fencepost.formats.files import STANDARD, OutputError, check_not_read, place_of
+from fencepost.formats.registry import Format, files_of
 from fencepost.run.explain import explain
 from fencepost.run.texts import Ended, Item, Texts
 from fencepost.structure import Parse, Sentence
@@ -86,7 +86,8 @@ def parse_into(
 ) -> list[Unparsed | DataError]:
     """Write a file for each input, whole or not at all, and return what was not parsed.
 
-    An input that cannot be read gives no file, and takes no other down.
+    An input that cannot be read gives no file, nor does one of which a sentence cannot be written
+    in this format; neither takes another down.
 
     Args:
         folder: where the files go; it is made if it is not there.
@@ -97,21 +98,42 @@ def parse_into(
         best: how many readings of each sentence.
         done: is told how many words were parsed.
     """
+    check_layers(format, asked.tasks)
     missed: list[Unparsed | DataError] = []
     found = _found(parser, texts, asked, best=best, done=done, forgiving=True)
-    for target in targets(texts, folder, format):
+    for target, path in zip(targets(texts, folder, format), texts.paths, strict=True):
+        parses = _one_input(found, missed)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            write(_one_input(found, missed), target, format=format.name)
-        except _BrokenOffError as error:
-            missed.append(error.reason)
+            write(parses, target, format=format.name)
         except OSError as error:
-            raise DataError(
+            raise OutputError(
                 f"cannot be written: {error.strerror}", path=str(target.parent)
             ) from error
+        except OutputError:
+            raise
+        except _BrokenOffError as error:
+            missed.append(error.reason)
         except DataError as error:
-            raise error.at(str(target), None) from None
+            missed.append(DataError(error.message, path=path or "text"))
+            _pass_over(parses, missed)
     return missed
+
+
+def check_layers(format: Format, tasks: Iterable[str]) -> None:
+    """Refuse a format that says nothing of what is looked for."""
+    if format.layers.isdisjoint(tasks):
+        raise ConfigError(
+            f"{format.name} says nothing of {' and '.join(tasks)}, only of "
+            f"{' and '.join(sorted(format.layers))}; jsonl says all"
+        )
+
+
+def check_target(texts: Texts, out: str, format: Format) -> None:
+    """Refuse a single file for the output that cannot be written, or that is itself an input."""
+    if out != STANDARD:
+        place_of(out)
+        check_not_read(files_of(out, format), texts.files)
 
 
 def targets(texts: Texts, folder: Path, format: Format) -> list[Path]:
@@ -120,23 +142,19 @@ def targets(texts: Texts, folder: Path, format: Format) -> list[Path]:
     Raises:
         DataError: two of them are the same, or one is itself an input.
     """
-    read = {os.path.realpath(path) for path in texts.paths if path not in (None, STANDARD)}
     found: dict[Path, str] = {}
-    for name, path in zip(texts.names, texts.paths, strict=True):
-        target = folder / f"{name}{format.suffix}"
+    for name, given in zip(texts.names, texts.paths, strict=True):
+        target, path = folder / f"{name}{format.suffix}", given or "a text"
+        if target in found and os.path.realpath(path) == os.path.realpath(found[target]):
+            raise DataError("this input was given twice", path=path)
         if target in found:
             raise DataError(
-                f"{path or 'a text'} and {found[target]} would both be written to this file; give "
-                "the folder that holds both, or parse them one after the other",
+                f"{path} and {found[target]} would both be written to this file; parse them one "
+                "after the other, into different folders",
                 path=str(target),
             )
-        found[target] = path or "a text"
-        written = [target, target.with_suffix(".txt")] if format.name == "brat" else [target]
-        for one in written:
-            if os.path.realpath(one) in read:
-                raise DataError(
-                    "this input would be written over; name another folder (-o)", path=str(one)
-                )
+        found[target] = path
+        check_not_read(files_of(target, format), texts.files)
     return list(found)
 
 
@@ -161,6 +179,14 @@ def _one_input(
             raise _BrokenOffError(one.error)
         else:
             return
+
+
+def _pass_over(parses: Iterable[Parse], missed: list[Unparsed | DataError]) -> None:
+    """Go on to the end of an input of which nothing more is needed."""
+    try:
+        deque(parses, maxlen=0)
+    except _BrokenOffError as error:
+        missed.append(error.reason)
 
 
 def _found(

@@ -13,8 +13,8 @@ from typing import Literal
 
 from fencepost.errors import DataError
 from fencepost.formats import Reading, ReadSettings
-from fencepost.formats.files import STANDARD, Source
-from fencepost.formats.jsonl import parse_of
+from fencepost.formats.files import STANDARD, Source, files_below
+from fencepost.formats.jsonl import id_of, parse_of
 from fencepost.formats.registry import FORMATS, READABLE, bare_suffix, format_of
 from fencepost.structure import Sentence
 from fencepost.text import split_text, split_words
@@ -22,7 +22,7 @@ from fencepost.text import split_text, split_words
 Kind = Literal["text", "lines", "words"]
 KINDS = ("text", "lines", "words")  # how files without annotation are read
 
-_TEXT_SUFFIXES = (".txt", ".text", ".md")
+TEXT_SUFFIXES = (".txt", ".text", ".md")
 _PATH_LIKE = re.compile(
     r"\S*[/\\]\S*|[^\s.]\S*\.[A-Za-z][A-Za-z0-9]{1,5}|(?:~|\.{0,2})/.*\.[A-Za-z][A-Za-z0-9]{1,5}"
 )
@@ -61,6 +61,7 @@ class Texts:
         names: of what each of the inputs gives, as paths without a suffix: below a folder that was
             given, those of its files; else the name of a file, `text` or `stdin`.
         paths: of the inputs; of a text, None.
+        files: all that are read; none for texts and standard input.
     """
 
     def __init__(
@@ -92,11 +93,15 @@ class Texts:
                 continue
             for path in _files(given, format, without):
                 self._add(self._source(path), _name(path, given), path)
-        self.bytes_total = sum(
-            source.bytes_total if isinstance(source, Reading) else os.path.getsize(source.path)
-            for source in self._sources
-            if not isinstance(source, str) and self._path_of(source) != STANDARD
-        )
+        self.files: list[str | os.PathLike[str]] = []
+        self.bytes_total = 0
+        for source in self._sources:
+            if isinstance(source, Reading):
+                self.files += source.files
+                self.bytes_total += source.bytes_total
+            elif isinstance(source, Source) and str(source.path) != STANDARD:
+                self.files.append(source.path)
+                self.bytes_total += os.path.getsize(source.path)
 
     @property
     def bytes_read(self) -> int:
@@ -140,9 +145,6 @@ class Texts:
         if is_json or (self.format is None and (self.kind != "text" or not known)):
             return Source(path, encoding=self.settings.encoding)
         return Reading(path, format=self.format, settings=self.settings)
-
-    def _path_of(self, source: Source | Reading) -> str:
-        return source.place[0] if isinstance(source, Reading) else str(source.path)
 
     def _read(self, source: str | Source | Reading) -> Iterator[Item]:
         if isinstance(source, str):
@@ -199,7 +201,7 @@ class Texts:
                 if isinstance(data, dict) and isinstance(data.get("text"), str):
                     told = [data.get(key) for key in ("words", "tokens", "offsets", "tree")]
                     if not any(value is not None for value in told):
-                        yield source.line, _named(split_text(data["text"]), data.get("id"))
+                        yield source.line, _named(split_text(data["text"]), id_of(data))
                         continue
                 yield source.line, (parse_of(data, self.settings).sentence,)
             except DataError as error:
@@ -208,12 +210,10 @@ class Texts:
                 raise DataError(f"no JSON: {error}", path=source.name, line=source.line) from error
 
 
-def _named(sentences: tuple[Sentence, ...], id: object) -> tuple[Sentence, ...]:
+def _named(sentences: tuple[Sentence, ...], id: str | None) -> tuple[Sentence, ...]:
     """Sentences with the name of their text; several are numbered."""
     if id is None:
         return sentences
-    if not isinstance(id, str):
-        raise DataError(f"'id' has to be a string, not {id!r}")
     if len(sentences) == 1:
         return (replace(sentences[0], id=id),)
     return tuple(replace(one, id=f"{id}-{k}") for k, one in enumerate(sentences, 1))
@@ -225,6 +225,8 @@ def _names_a_file(given: str) -> bool:
         return True
     if os.path.exists(given):
         return True
+    if os.path.lexists(given):
+        raise DataError("this link leads to no file; pass --text if this is a text", path=given)
     if _PATH_LIKE.fullmatch(given):
         raise DataError("there is no such file; pass --text if this is a text", path=given)
     return False
@@ -235,8 +237,8 @@ def _name(path: str, given: str) -> str:
     if path == STANDARD:
         return "stdin"
     name = PurePath(os.path.relpath(path, given) if path != given else os.path.basename(path))
-    bare = name.with_name(name.name.removesuffix(".gz") or name.name)
-    return bare.with_suffix("").as_posix()
+    packed = name.suffix.lower() == ".gz"
+    return (name.with_suffix("") if packed else name).with_suffix("").as_posix()
 
 
 def _files(given: str, format: str | None, without: Path | None) -> list[str]:
@@ -246,12 +248,10 @@ def _files(given: str, format: str | None, without: Path | None) -> list[str]:
         return [given]
     if format is None:
         suffixes = {suffix for known in READABLE for suffix in known.suffixes}
-        suffixes.update(_TEXT_SUFFIXES)
+        suffixes.update(TEXT_SUFFIXES)
     else:
         suffixes = set(format_of(given, format).suffixes)
-    found = {
-        str(path) for path in folder.rglob("*") if path.is_file() and bare_suffix(path) in suffixes
-    }
+    found = {str(path) for path in files_below(folder) if bare_suffix(path) in suffixes}
     hidden = None if without is None else without.resolve()
     if hidden is not None and folder.resolve() in hidden.parents:
         found = {path for path in found if hidden not in Path(path).resolve().parents}

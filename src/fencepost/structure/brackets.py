@@ -137,6 +137,17 @@ def escape(word: str) -> str:
     return word
 
 
+def shown(name: str) -> str:
+    """A word, a tag or a label as people are shown it where brackets cannot say it.
+
+    >>> shown("New York"), shown("$(")
+    ('New_York', '$-LRB-')
+    """
+    for meant, written in _ROUND.items():
+        name = name.replace(meant, written)
+    return _NOT_A_NAME.sub("_", name)
+
+
 def write_brackets(
     words: Sequence[str],
     tags: Sequence[str] | None,
@@ -145,6 +156,10 @@ def write_brackets(
     indent: int | None = None,
 ) -> str:
     """One bracketed string; with `indent`, a line for each child of a span that holds spans.
+
+    Raises:
+        DataError: a word holds a blank, or a label a blank or a bracket, so that reading would not
+            give it back.
 
     >>> write_brackets(["It", "slept"], ["PRP", "VBD"], [Span(0, 2, "S"), Span(1, 2, "VP")])
     '(S (PRP It) (VP (VBD slept)))'
@@ -162,9 +177,10 @@ def write_brackets(
             coming += 1
             parts += (_gap(holders, indent), "(", _name(label or ""))
             holders.append((end, coming < len(spans) and spans[coming].start < end))
-            alone = end == index + 1
+            alone = end == index + 1 or not label
         tag = NO_TAG if tags is None else tags[index]
-        # A lone word in a bracket reads as that bracket's word and tag, so it needs a tag here.
+        # A lone word in a bracket reads as that bracket's word and tag, so it needs a tag here. The
+        # first word of a bracket without a label would read as the label.
         tag = tag or (NO_TAG if alone else "")
         word = escape(words[index])
         parts += (_gap(holders, indent), f"({_name(tag)} {word})" if tag else word)
