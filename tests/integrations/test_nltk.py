@@ -108,6 +108,65 @@ def test_what_cannot_be_parsed_raises_for_itself_alone() -> None:
             next(found[1])
 
 
+@pytest.mark.parametrize("n_best", [1, 2])
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        (["a", ""], DataError, "word 1 is empty"),
+        ([("a", "X")], TypeError, r"\[word for word, _ in tagged\]"),
+        (None, TypeError, "words were expected, not NoneType"),
+    ],
+)
+def test_what_is_no_sentence_raises_for_itself_alone(
+    parser: Parser, n_best: int, wrong: Any, error: type[Exception], message: str
+) -> None:
+    found = list(parser.parse_sents([["a"], wrong, ["b"], [], wrong], n_best=n_best))
+    assert [len(list(found[index])) for index in (0, 2, 3)] == [n_best, n_best, 0]
+    for index in (1, 4):
+        with pytest.raises(error, match=message):
+            next(found[index])
+    with pytest.raises(error, match=message):
+        parser.parse(wrong, n_best=n_best)
+
+
+def test_what_is_no_text_raises_for_itself_alone(parser: Parser) -> None:
+    wrong: Any = ["a", None, "b"]
+    first, second, third = parser.raw_parse_sents(wrong)
+    assert next(first)
+    assert next(third)
+    with pytest.raises(TypeError, match="text was expected"):
+        next(second)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ([("Dogs", "NNS")], r"words were expected, not .*\[word for word, _ in tagged\]"),
+        (["a", ("Dogs", "NNS")], r"words were expected, not .*\[word for word, _ in tagged\]"),
+        ([1, 2], "words were expected, not int 1"),
+        ([b"a"], "words were expected, not bytes b'a'"),
+        (b"a", "words were expected, not bytes b'a'"),
+        ([["a", "b"]], r"words were expected, not list \['a', 'b'\].* parse_sents"),
+        (3, "words were expected, not int 3"),
+    ],
+)
+def test_what_are_no_words_is_told(parser: Parser, wrong: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        parser.parse(wrong)
+    with pytest.raises(TypeError, match=message):
+        parser.parse_one(wrong)
+
+
+def test_one_is_not_taken_for_many(parser: Parser) -> None:
+    wrong: Any = "Dogs bark"
+    with pytest.raises(TypeError, match=r"raw_parse\('Dogs bark'\)"):
+        parser.raw_parse_sents(wrong)
+    with pytest.raises(TypeError, match=r"raw_parse\('Dogs bark'\)"):
+        parser.parse_sents(wrong)
+    (trees,) = parser.raw_parse_sents(("Dogs bark",))
+    assert next(trees).leaves() == ["Dogs", "bark"]
+
+
 def test_text_and_words_are_not_taken_for_each_other(parser: Parser) -> None:
     wrong: Any = "a b"
     with pytest.raises(TypeError, match=r"raw_parse\('a b'\)"):

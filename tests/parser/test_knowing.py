@@ -123,6 +123,19 @@ class TestReadings:
         (first, *_) = parser.n_best(WORDS, 3, beams=6)
         assert first == parser.parse(WORDS, beams=6).only()
 
+    @settings(max_examples=40)
+    @given(st.integers(0, 7), st.lists(st.sampled_from("abc"), min_size=4, max_size=8), st.data())
+    def test_greedy_search_finds_nothing_better(
+        self, seed: int, words: list[str], data: st.DataObject
+    ) -> None:
+        start = data.draw(st.integers(0, len(words) - 2))
+        must = [(start, data.draw(st.integers(start + 1, len(words))), None)]
+        greedy = PARSERS[seed].parse(words, tasks=["tree"], must=must).only()
+        (first, *_) = PARSERS[seed].n_best(words, 2, tasks=["tree"], must=must, beams=2)
+        wide = PARSERS[seed].parse(words, tasks=["tree"], must=must, beams=2).only()
+        for parse in (first, wide):
+            assert (parse.log_prob or 0) >= (greedy.log_prob or 0) - 1e-4
+
     @settings(max_examples=20)
     @given(st.integers(0, 7), st.lists(st.sampled_from("abc"), min_size=1, max_size=8))
     def test_consistent_readings_are_all_consistent(self, seed: int, words: list[str]) -> None:
@@ -235,7 +248,10 @@ class TestConstraints:
             ({"must": [(0, 3, "nq")]}, "no label 'nq' for tree or entities"),
             ({"must": [(0, 2, "S")], "forbid": [(0, 2, None)]}, "contradict each other"),
             ({"must": [(0, 2, "persn")]}, "did you mean person"),
-            ({"labels": ["Q"]}, "no label 'Q' for tree or entities"),
+            (
+                {"labels": ["nonsense"]},
+                "no label 'nonsense' for tree or entities; it has NP, S, VP, person, place$",
+            ),
             ({"labels": []}, "labels is empty"),
             ({"root": "S", "forbid": [(0, 7, "S")]}, "contradict each other"),
             ({"tasks": ["tags"], "root": "S"}, "need a head for trees or entities"),
@@ -253,6 +269,12 @@ class TestConstraints:
         for ask in (parser.parse, lambda x, **options: parser.n_best(x, 2, **options)):
             with pytest.raises(ConstraintError, match=message):
                 ask(WORDS, **asked)
+
+    def test_of_many_labels_some_are_told(self) -> None:
+        known = {"entities": ("", *(f"L{number}" for number in range(10, 35)))}
+        few = Parser(small_model("entities", labels=known))
+        with pytest.raises(ConstraintError, match=r"it has '', L10, .*, L28 … and 6 more \(parser"):
+            few.parse(WORDS, labels=["nonsense"])
 
     @pytest.mark.parametrize(
         ("asked", "message"),

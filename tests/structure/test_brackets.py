@@ -88,6 +88,11 @@ def test_a_lone_word_without_a_tag_is_given_one() -> None:
     assert write_brackets(["a"], [""], []) == "(XX a)"
 
 
+def test_a_bare_word_is_not_taken_for_the_label_of_a_bracket_that_has_none() -> None:
+    bare = write_brackets(["a", "b", "c"], [""] * 3, [Span(0, 3, ""), Span(1, 3, "NP")])
+    assert bare == "( (XX a) (NP b c))"
+
+
 def test_indentation_shows_what_holds_what() -> None:
     tree = Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat) (ADVP (RB down))) (. .))")
     assert tree.to_brackets(indent=2) == (

@@ -38,11 +38,12 @@ def test_what_is_not_known_is_none() -> None:
 def test_pandas_takes_the_rows_of_a_document() -> None:
     entities = (Entity(0, 3, "ORG", BANK, 0.75), Entity(2, 3, "LOC", BANK, 0.5))
     document = Document((Parse(BANK, entities=()), Parse(BANK, entities=entities)), BANK.text)
-    frame = pandas.DataFrame(entity_rows(document.sentences))
+    assert list(entity_rows(document)) == list(entity_rows(document.sentences))
+    frame = pandas.DataFrame(entity_rows(document), columns=COLUMNS)
     assert tuple(frame.columns) == COLUMNS
     assert frame.groupby("label")["probability"].mean().to_dict() == {"ORG": 0.75, "LOC": 0.5}
     for _, row in frame.iterrows():
         assert document.text is not None
         assert document.text[row["start_char"] : row["end_char"]] == row["text"]
-    empty = pandas.DataFrame(entity_rows([]), columns=list(COLUMNS))
+    empty = pandas.DataFrame(entity_rows(Document((), "")), columns=COLUMNS)
     assert (len(empty), tuple(empty.columns)) == (0, COLUMNS)

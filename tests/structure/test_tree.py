@@ -4,6 +4,7 @@ import sys
 import nltk
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fencepost.drawing.svg import tree_svg
 from fencepost.drawing.terminal import pretty
@@ -86,6 +87,33 @@ def test_a_tree_without_tags_has_stand_ins_on_its_leaves() -> None:
     tree = Tree(Sentence(("a", "b")), (Span(0, 2, "S"),))
     assert tree.tags == ("XX", "XX")
     assert str(tree) == "(S (XX a) (XX b))"
+
+
+@pytest.mark.parametrize(
+    ("words", "tags", "label", "shown"),
+    [
+        (("New York", "is"), ("NNP", "VBZ"), "S", "(S (NNP New_York) (VBZ is))"),
+        ((" ", "a \n b"), ("A", "B"), "S", "(S (A _) (B a___b))"),
+        (("(a b)", "c"), None, "S", "(S (XX -LRB-a_b-RRB-) (XX c))"),
+        (("a", "b"), ("$(", ""), "N P", "(N_P ($-LRB- a) b)"),
+    ],
+)
+def test_what_brackets_cannot_say_is_shown_and_not_written(
+    words: tuple[str, ...], tags: tuple[str, ...] | None, label: str, shown: str
+) -> None:
+    tree = Tree(Sentence(words, tags), (Span(0, 2, label),))
+    assert str(tree) == shown
+    assert len(Tree.from_brackets(shown)) == 2
+    for indent in (None, 2):
+        with pytest.raises(DataError, match="so brackets cannot say it"):
+            tree.to_brackets(indent=indent)
+
+
+@given(st.lists(st.text(min_size=1, max_size=4), min_size=1, max_size=3), st.text(max_size=3))
+def test_any_tree_can_be_shown(words: list[str], name: str) -> None:
+    tags = (name,) * len(words)
+    tree = Tree(Sentence(tuple(words), tags), (Span(0, len(words), name),))
+    assert len(Tree.from_brackets(str(tree))) == len(words)
 
 
 @pytest.mark.parametrize(

@@ -43,12 +43,12 @@ def _of_token(getter: Callable[[Span], Any], token: Token) -> Any:
 
 def _labels(span: Span) -> tuple[str, ...]:
     """The labels of a constituent, outermost first; none for a word that is a child of its own."""
-    node = node_of(span)
+    node = node_of(span, inside=False)
     return () if node is None else labels_of(node)
 
 
 def _parse_string(span: Span) -> str:
-    """The tree of a constituent, in brackets."""
+    """The tree of a constituent in brackets, to look at: a blank in a word is shown as `_`."""
     node = node_of(span)
     return "" if node is None else str(tree_of(node))
 
@@ -75,7 +75,7 @@ def _children(span: Span) -> Iterator[Span]:
 
 def _parent(span: Span) -> Span | None:
     """The constituent directly above one; None for that of the whole sentence."""
-    node = node_of(span)
+    node = node_of(span, inside=False)
     return None if node is None else above(node)
 
 

@@ -2,11 +2,14 @@
 
     doc.spans["fencepost"]            the entities, holders first; another key can be chosen
     doc.spans["fencepost_tree"]       the spans of the trees in pre-order, the holder first
-    doc.spans["fencepost_tags"]       the tag of each word
+    doc.spans["fencepost_tags"]       each word, with its tag as the label if the model has tags
     doc.spans["fencepost_sentences"]  what was parsed; the label says why, if it was not
 
 Span groups are what spaCy keeps whatever is done with a Doc: saved as bytes, packed into a DocBin,
 copied, joined with others. Nothing else is kept, so a Doc that was loaded is as good as new.
+
+Merging and splitting tokens leaves these groups behind. They have the characters of each word, too,
+and these tell whether a sentence still has the words that were parsed.
 """
 
 from __future__ import annotations
@@ -20,15 +23,10 @@ import numpy
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from fencepost.errors import DataError
-from fencepost.formats.docbin import sentence_of, words_of
+from fencepost.formats.docbin import SCORES, SENTENCES, TAGS, TREE, sentence_of, words_of
 from fencepost.structure import FoundSpan, Parse, Tree
 from fencepost.structure import Span as Labelled
 from fencepost.structure.brackets import NO_TAG
-
-TREE = "fencepost_tree"
-TAGS = "fencepost_tags"
-SENTENCES = "fencepost_sentences"
-SCORES = "scores"  # the attribute of a group where spaCy's spancat, too, has how sure it was
 
 
 class NonConstituentError(DataError):
@@ -75,14 +73,21 @@ def keep(
             Span(doc, words[0].i, words[-1].i + 1, label=parse if isinstance(parse, str) else "")
             for words, parse in outcomes
         ]
-    if "tags" in layers:
+    if "tree" in layers or "tags" in layers:
+        # Written with any tree, so that the tags of another run are never on its leaves.
         doc.spans[TAGS] = [
             Span(doc, word.i, word.i + 1, label=tag)
-            for words, parse in parses
-            for word, tag in zip(words, parse.tags or (), strict=True)
+            for outcome in outcomes
+            for word, tag in zip(outcome.words, _predicted(outcome), strict=True)
         ]
     if "entities" in layers:
         _write(doc, entities_key, ((w, p.entities) for w, p in parses if p.entities is not None))
+
+
+def _predicted(outcome: Outcome) -> Sequence[str]:
+    """A tag for each word, which is empty if none was found."""
+    found = outcome.parse.tags if isinstance(outcome.parse, Parse) else None
+    return ("",) * len(outcome.words) if found is None else found
 
 
 def _write(
@@ -101,10 +106,15 @@ def _write(
     doc.spans[name] = SpanGroup(doc, name=name, spans=spans, attrs=attributes)
 
 
-def node_of(span: Span) -> Node | None:
+def node_of(span: Span, *, inside: bool = True) -> Node | None:
     """The node of the tree that stands over the words of a span; None if it is only blanks.
 
     Blanks at its ends do not count, so that a sentence of spaCy's is the root of its tree.
+
+    Args:
+        span: of any Doc.
+        inside: whether what is below the node is wanted, so that all of its words are looked at to
+            see whether they are still those that were parsed; else only its ends are.
 
     Raises:
         NonConstituentError: there is no such node.
@@ -115,7 +125,8 @@ def node_of(span: Span) -> Node | None:
         if name not in doc.spans:
             raise DataError(
                 "this Doc has no trees: parse it with fencepost in the pipeline, as in "
-                'nlp.add_pipe("fencepost"), with tree among its tasks'
+                'nlp.add_pipe("fencepost"), with tree among its tasks; Span.as_doc() does not take '
+                "them along"
             )
     words = words_of(span)
     if not words:
@@ -129,29 +140,66 @@ def node_of(span: Span) -> Node | None:
     group = doc.spans[TREE]
     first = bisect_left(group, _place(start, end), key=_place_of)
     behind = bisect_right(group, _place(start, end), lo=first, key=_place_of)
-    if first == behind and len(words) > 1:
-        raise NonConstituentError(f"{span.text!r} is no constituent of its tree")
     root = bisect_left(group, _place(sentence.start, sentence.end), hi=first, key=_place_of)
-    return Node(doc, start, end, first, behind, root)
+    node = Node(doc, start, end, first, behind, root)
+    if first < behind and not inside:
+        _check_place(group[first])
+        return node
+    is_node = first < behind or len(words) == 1
+    _check_words(doc, node if is_node else sentence)
+    if not is_node:
+        raise NonConstituentError(f"{span.text!r} is no constituent of its tree")
+    return node
 
 
 def _sentence(doc: Doc, start: int) -> Span | None:
-    """The sentence that holds a token."""
+    """The sentence that holds a token; None if none does."""
     group = doc.spans[SENTENCES]
     try:
         index = bisect_right(group, start, key=_start_of) - 1
-        if index < 0 or start >= group[index].end:
-            return None
-        found = group[index]
-        last = doc[found.end - 1]
-        if (found.start_char, found.end_char) == (doc[found.start].idx, last.idx + len(last)):
-            return found
+        found = group[index] if index >= 0 else None
     except IndexError:  # a span beyond the end of its Doc cannot even be looked at
-        pass
-    raise DataError(
+        raise _moved() from None
+    if found is None:
+        return None
+    _check_place(found)
+    return found if start < found.end else None
+
+
+def _check_words(doc: Doc, stretch: Span | Node) -> None:
+    """Refuse a stretch of a Doc that no longer has the words that were parsed.
+
+    A Doc that was not made by the pipeline may have trees without tags. Then only the ends of
+    constituents tell.
+    """
+    kept = list(_within(doc.spans[TAGS if TAGS in doc.spans else TREE], stretch))
+    if TAGS in doc.spans:
+        words = words_of(doc[stretch.start : stretch.end])
+        if [span.start for span in kept] != [word.i for word in words]:
+            raise _moved()
+    for span in kept:
+        _check_place(span)
+
+
+def _check_place(span: Span) -> None:
+    """Refuse a span whose tokens no longer stand over the characters that it was made over."""
+    first, last = span.doc[span.start], span.doc[span.end - 1]
+    if (span.start_char, span.end_char) != (first.idx, last.idx + len(last)):
+        raise _moved()
+
+
+def _moved() -> DataError:
+    return DataError(
         "tokens of this Doc were merged or split after it was parsed, and spaCy leaves span groups "
         "behind then; put what does that before fencepost in the pipeline"
     )
+
+
+def _within(group: SpanGroup, stretch: Span | Node) -> Iterator[Span]:
+    """The spans of a group, in order, that start within a stretch of their Doc."""
+    first = bisect_left(group, stretch.start, key=_start_of)
+    behind = bisect_left(group, stretch.end, lo=first, key=_start_of)
+    return (group[index] for index in range(first, behind))
 
 
 def labels_of(node: Node) -> tuple[str, ...]:
@@ -201,6 +249,7 @@ def above(node: Node) -> Span | None:
     for index in range(node.first - 1, node.root - 1, -1):
         span = group[index]
         if span.end >= node.end:
+            _check_place(span)
             return node.doc[span.start : span.end]
     return None
 
@@ -236,10 +285,7 @@ def _tags(doc: Doc, node: Node) -> dict[int, str]:
     """The predicted tags of the words of a node, by token."""
     if TAGS not in doc.spans:
         return {}
-    group = doc.spans[TAGS]
-    first = bisect_left(group, node.start, key=_start_of)
-    behind = bisect_left(group, node.end, lo=first, key=_start_of)
-    return {group[index].start: group[index].label_ for index in range(first, behind)}
+    return {span.start: span.label_ for span in _within(doc.spans[TAGS], node)}
 
 
 def _place(start: int, end: int) -> tuple[int, int]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import log
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.parser import parser as fencepost
 from fencepost.parser.asking import Options
+from fencepost.parser.inputs import shown
 from fencepost.structure import Document, Parse, Sentence
 from fencepost.text import split_words
 
@@ -18,6 +20,9 @@ try:
     from nltk.tree import ProbabilisticTree, Tree
 except ImportError as error:
     raise ImportError('NLTK is needed for this: pip install "fencepost[nltk]"') from error
+
+
+Given = Sentence | Exception  # what is to be parsed, or why it cannot be
 
 
 class Parser(ParserI):  # type: ignore[misc]
@@ -56,42 +61,65 @@ class Parser(ParserI):  # type: ignore[misc]
 
         Raises:
             DataError: it cannot be parsed; the message says why.
+            TypeError: these are no words.
         """
-        return next(self.parse_sents([sent], n_best=n_best))
+        return next(self._found(iter([_sentence(sent)]), n_best))
 
     def parse_sents(
         self, sents: Iterable[Sequence[str]], *, n_best: int | None = None
     ) -> Iterator[Iterator[Tree]]:
         """The trees of each sentence, in order; those of many are found together.
 
-        A sentence that cannot be parsed raises when its own trees are asked for, and takes no
-        other down.
+        A sentence that cannot be parsed, or is none, raises when its own trees are asked for, and
+        takes no other down.
         """
-        return self._found(map(_sentence, sents), n_best)
+        if isinstance(sents, str):
+            raise TypeError(
+                f"sentences were expected, not one text; for that there is raw_parse({sents!r})"
+            )
+        return self._found((_tried(_sentence, sent) for sent in sents), n_best)
 
     def raw_parse(self, sentence: str, *, n_best: int | None = None) -> Iterator[Tree]:
         """The trees of a text, which is split into words, and taken for one sentence."""
-        return next(self.raw_parse_sents([sentence], n_best=n_best))
+        return next(self._found(iter([_sentence_of_text(sentence)]), n_best))
 
     def raw_parse_sents(
         self, sentences: Iterable[str], *, n_best: int | None = None
     ) -> Iterator[Iterator[Tree]]:
         """The trees of each text, which is split into words, and taken for one sentence."""
-        return self._found(map(_sentence_of_text, sentences), n_best)
+        if isinstance(sentences, str):
+            raise TypeError(
+                f"many texts were expected, not one; for that there is raw_parse({sentences!r})"
+            )
+        return self._found((_tried(_sentence_of_text, text) for text in sentences), n_best)
 
-    def _found(self, sentences: Iterator[Sentence], n_best: int | None) -> Iterator[Iterator[Tree]]:
+    def _found(self, given: Iterator[Given], n_best: int | None) -> Iterator[Iterator[Tree]]:
         k = self.n_best if n_best is None else _checked(n_best)
-        if k == 1:
-            return map(self._best, self.parser.stream(sentences, self._asked))
-        return (self._several(sentence, k) for sentence in sentences)
+        return self._best_of_each(given) if k == 1 else (self._several(one, k) for one in given)
 
-    def _best(self, document: Document) -> Iterator[Tree]:
+    def _best_of_each(self, given: Iterator[Given]) -> Iterator[Iterator[Tree]]:
+        """The best tree of each sentence, many of which are parsed together."""
+        wrong: deque[Exception | None] = deque()  # for each sentence that has been read
+
+        def sentences() -> Iterator[Sentence]:
+            for one in given:
+                wrong.append(one if isinstance(one, Exception) else None)
+                yield Sentence(()) if isinstance(one, Exception) else one
+
+        for document in self.parser.stream(sentences(), self._asked):
+            yield self._best(document, wrong.popleft())
+
+    def _best(self, document: Document, wrong: Exception | None) -> Iterator[Tree]:
+        if wrong is not None:
+            raise wrong
         if not document.is_ok:
             raise DataError(document.status)
         for parse in document.sentences:
             yield self._tree(parse)
 
-    def _several(self, sentence: Sentence, k: int) -> Iterator[Tree]:
+    def _several(self, sentence: Given, k: int) -> Iterator[Tree]:
+        if isinstance(sentence, Exception):
+            raise sentence
         if sentence.words:
             (readings,) = self.parser.n_best_many([sentence], k, self._asked_for_several)
             yield from map(self._tree, readings)
@@ -112,16 +140,40 @@ def _checked(n_best: int) -> int:
     return n_best
 
 
-def _sentence(words: Sequence[str]) -> Sentence:
+def _tried(make: Callable[[Any], Sentence], given: object) -> Given:
+    """A sentence, or what is wrong with it."""
+    try:
+        return make(given)
+    except (DataError, TypeError) as error:
+        return error
+
+
+def _sentence(words: object) -> Sentence:
     if isinstance(words, str):
         raise TypeError(
             f"words were expected, not one text; for that there is raw_parse({words!r})"
         )
-    return Sentence(tuple(words))
+    if isinstance(words, bytes) or not isinstance(words, Iterable):
+        raise TypeError(f"words were expected, not {shown(words)}")
+    found = tuple(words)
+    for word in found:
+        if not isinstance(word, str):
+            raise TypeError(f"words were expected, not {shown(word)}{_hint(word)}")
+    return Sentence(found)
 
 
-def _sentence_of_text(text: str) -> Sentence:
+def _hint(word: object) -> str:
+    """What else was meant, perhaps, with something that is no word."""
+    match word:
+        case tuple((str(), str() | None)):
+            return "; of tagged words, pass parse([word for word, _ in tagged])"
+        case list() | tuple():
+            return "; for several sentences there is parse_sents"
+    return ""
+
+
+def _sentence_of_text(text: object) -> Sentence:
     if not isinstance(text, str):
-        raise TypeError(f"text was expected, not {text!r}; for words there is parse({text!r})")
+        raise TypeError(f"text was expected, not {shown(text)}; for words there is parse({text!r})")
     offsets = split_words(text)
     return Sentence(tuple(text[a:b] for a, b in offsets), text=text, offsets=tuple(offsets))

@@ -21,10 +21,19 @@ from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 from spacy.util import minibatch
 
-from fencepost.formats.docbin import sentence_of, sentences_of, words_of
+from fencepost.errors import ConfigError
+from fencepost.formats.docbin import (
+    ENTITIES,
+    SENTENCES,
+    TAGS,
+    TREE,
+    sentence_of,
+    sentences_of,
+    words_of,
+)
 from fencepost.integrations.extensions import EXTENSIONS, register
-from fencepost.integrations.groups import TAGS, NonConstituentError, Outcome, keep
-from fencepost.parser.shipped import DEFAULT, shipped_models
+from fencepost.integrations.groups import NonConstituentError, Outcome, keep
+from fencepost.parser.shipped import DEFAULT, find_model, shipped_models
 from fencepost.structure import Document
 
 if TYPE_CHECKING:
@@ -42,6 +51,7 @@ _FILES = (
     "README.md",
     "LICENSE.md",
 )
+_LICENCE = _FILES[-1]
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +61,7 @@ class Settings:
     """What the component is told in the pipeline's `config`."""
 
     model: str = DEFAULT  # one that ships with fencepost, or a folder
-    spans_key: str = "fencepost"  # the span group for entities
+    spans_key: str = ENTITIES  # the span group for entities
     tasks: Sequence[str] | None = None  # of tree, entities and tags; None: all that the model can
     labels: Sequence[str] | None = None  # the only ones to use
     beams: int = 1
@@ -62,6 +72,18 @@ class Settings:
     max_words: int = 20_000  # longer sentences are not parsed
     device: str = "cpu"
     precision: str = "fp32"
+
+    def __post_init__(self) -> None:
+        if not self.spans_key or self.spans_key in (TREE, TAGS, SENTENCES):
+            raise ConfigError(
+                f"spans_key: {self.spans_key!r} cannot be the span group for entities; "
+                f"{TREE}, {TAGS} and {SENTENCES} are taken, and any other name will do"
+            )
+        if self.tasks is not None and not self.tasks:
+            raise ConfigError(
+                "tasks: is empty; it should name some of tree, entities and tags, or be left out "
+                "for all that the model can"
+            )
 
 
 class Fencepost(Pipe):  # type: ignore[misc]
@@ -76,6 +98,7 @@ class Fencepost(Pipe):  # type: ignore[misc]
         self.name = name
         self.settings = settings
         self._folder: Path | None = None  # of a model that was saved with the pipeline
+        self._licence: bytes | None = None  # of the model; a parser knows nothing of it
         self._parser: Parser | None = None
         self._asked: Asked | None = None
 
@@ -97,14 +120,22 @@ class Fencepost(Pipe):  # type: ignore[misc]
             max_words=settings.max_words,
             precision=settings.precision,  # type: ignore[arg-type]
         )
-        self._asked = parser.asked(
+        asked = parser.asked(
             tasks=settings.tasks,
             labels=settings.labels,
             beams=settings.beams,
             consistent=settings.consistent,
             min_probability=settings.min_probability,
         )
-        self._parser = parser
+        for setting, task in (("set_tags", "tags"), ("set_ents", "entities")):
+            if getattr(settings, setting) and task not in asked.tasks:
+                raise ConfigError(
+                    f"{setting}: needs {task}, and only {', '.join(asked.tasks)} are found; "
+                    "it depends on the model, and on tasks"
+                )
+        licence = find_model(name_or_path) / _LICENCE
+        self._licence = licence.read_bytes() if licence.is_file() else None
+        self._parser, self._asked = parser, asked
 
     def __call__(self, doc: Doc) -> Doc:
         """Parse one Doc."""
@@ -146,10 +177,11 @@ class Fencepost(Pipe):  # type: ignore[misc]
         for doc, sentences in zip(docs, words, strict=True):
             outcomes = [self._outcome(sentence, next(found)) for sentence in sentences]
             keep(doc, outcomes, layers=asked.tasks, entities_key=self.settings.spans_key)
-            if self.settings.set_tags and TAGS in doc.spans:
+            if self.settings.set_tags:
                 for span in doc.spans[TAGS]:
-                    doc[span.start].tag_ = span.label_
-            if self.settings.set_ents and "entities" in asked.tasks:
+                    if span.label_:  # the words of a sentence that was not parsed keep theirs
+                        doc[span.start].tag_ = span.label_
+            if self.settings.set_ents:
                 doc.set_ents(_outermost(doc.spans[self.settings.spans_key]))
 
     def _outcome(self, words: Sequence[Token], document: Document) -> Outcome:
@@ -171,12 +203,21 @@ class Fencepost(Pipe):  # type: ignore[misc]
         return scores
 
     def to_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> None:
-        """Save the model, unless it ships with fencepost: then its name is enough."""
-        files = self._files()
+        """Save the model, unless it ships with fencepost: then its name is enough.
+
+        What another model has left in the folder is removed, since it would be loaded, or be taken
+        for a part of this one.
+        """
+        folder, files = Path(path), self._files()
         if files:
-            Path(path).mkdir(parents=True, exist_ok=True)
-        for name, data in files.items():
-            (Path(path) / name).write_bytes(data)
+            folder.mkdir(parents=True, exist_ok=True)
+        for name in _FILES:
+            if name in files:
+                (folder / name).write_bytes(files[name])
+            else:
+                (folder / name).unlink(missing_ok=True)
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
 
     def from_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> "Fencepost":
         """Load the model that was saved with the pipeline, if there is one."""
@@ -212,6 +253,8 @@ class Fencepost(Pipe):  # type: ignore[misc]
             return _read(folder)
         with TemporaryDirectory() as saved:  # the folder is gone, or has never been there
             self.parser.save(saved)
+            if self._licence is not None:
+                (Path(saved) / _LICENCE).write_bytes(self._licence)
             return _read(Path(saved))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -19,6 +19,8 @@ from fencepost.transition import Constraints
 
 Asking = tuple[int, int, str | None]  # start, end, and a label or None for any
 
+_MOST_NAMED = 20  # labels in a message
+
 
 class Options(TypedDict, total=False):
     """What `Parser.parse` can be asked for, beside an input."""
@@ -137,7 +139,7 @@ def _tasks(model: Model, tasks: Collection[str] | None) -> tuple[str, ...]:
     for task in asked:
         if task not in known:
             raise ConfigError(f"this model has no head for {task!r}; it has {', '.join(known)}")
-    return asked
+    return tuple(dict.fromkeys(asked))
 
 
 def _by_head(heads: Mapping[str, Labels], asked: Constraints) -> dict[str, Constraints]:
@@ -184,7 +186,14 @@ def _heads_of(label: str, heads: Mapping[str, Labels]) -> Sequence[str]:
     found = [name for name, parts in known.items() if label in parts]
     if not found:
         all_known = sorted(set().union(*known.values()))
-        close = get_close_matches(label, all_known, n=3, cutoff=0.5) or all_known
-        hint = f"did you mean {' or '.join(close)}?" if len(close) <= 3 else "it has others"
+        close = get_close_matches(label, all_known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"it has {_some(all_known)}"
         raise ConstraintError(f"the model has no label {label!r} for {' or '.join(heads)}; {hint}")
     return found
+
+
+def _some(labels: Sequence[str]) -> str:
+    """Labels as a message names them."""
+    named = ", ".join(label or "''" for label in labels[:_MOST_NAMED])
+    more = len(labels) - _MOST_NAMED
+    return f"{named} … and {more} more (parser.labels)" if more > 0 else named

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from fencepost.structure.document import Document
 from fencepost.structure.parse import Parse
 
 COLUMNS = (
@@ -19,13 +20,14 @@ COLUMNS = (
 )
 
 
-def entity_rows(parses: Iterable[Parse]) -> Iterator[dict[str, object]]:
+def entity_rows(parses: Iterable[Parse] | Document) -> Iterator[dict[str, object]]:
     """A row for each entity: of which sentence, where, what; in order, a holder first.
 
-    `pandas.DataFrame(entity_rows(document.sentences))` is a table of a document's entities.
+    `pandas.DataFrame(entity_rows(document), columns=COLUMNS)` is a table of a document's entities,
+    which has its columns also if there are none.
 
     Args:
-        parses: gone through once; a parse without this layer has no rows.
+        parses: gone through once, or a document; a parse without this layer has no rows.
 
     Returns:
         Rows with the number of the sentence among `parses`, from 1, and its id; boundaries between
@@ -37,6 +39,8 @@ def entity_rows(parses: Iterable[Parse]) -> Iterator[dict[str, object]]:
     >>> [(row["sentence"], row["start"], row["text"]) for row in entity_rows([parse])]
     [(1, 2, 'Oslo')]
     """
+    if isinstance(parses, Document):
+        parses = parses.sentences
     for number, parse in enumerate(parses, 1):
         sentence = parse.sentence
         for span in parse.entities or ():

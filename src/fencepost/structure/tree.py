@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from fencepost.errors import DataError
-from fencepost.structure.brackets import NO_TAG, Escapes, read_brackets, write_brackets
+from fencepost.structure.brackets import NO_TAG, Escapes, read_brackets, shown, write_brackets
 from fencepost.structure.sentence import Sentence
 from fencepost.structure.span import Span
 
@@ -152,10 +152,27 @@ class Tree:
         return self.end - self.start
 
     def __str__(self) -> str:
-        return write_brackets(self.sentence.words, self.sentence.tags, self.spans)
+        """Brackets to look at: a blank in a word is shown as `_`, and what is written is strict.
+
+        >>> str(Tree(Sentence(("New York", "slept"), ("NNP", "VBD")), (Span(0, 2, "S"),)))
+        '(S (NNP New_York) (VBD slept))'
+        """
+        try:
+            return self.to_brackets()
+        except DataError:
+            words, tags = self.sentence.words, self.sentence.tags
+            return write_brackets(
+                [shown(word) for word in words],
+                None if tags is None else [shown(tag) for tag in tags],
+                [Span(start, end, shown(label or "")) for start, end, label in self.spans],
+            )
 
     def to_brackets(self, *, indent: int | None = None) -> str:
-        """Brackets as `str` gives them; with `indent`, over several lines, indented by depth."""
+        """Brackets to be read again; with `indent`, over several lines, indented by depth.
+
+        Raises:
+            DataError: brackets cannot say it, since a word holds a blank, say; `str` shows it.
+        """
         return write_brackets(self.sentence.words, self.sentence.tags, self.spans, indent=indent)
 
     def pretty(self, *, width: int = 100) -> str:
