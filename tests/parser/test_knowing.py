@@ -123,7 +123,7 @@ class TestReadings:
         (first, *_) = parser.n_best(WORDS, 3, beams=6)
         assert first == parser.parse(WORDS, beams=6).only()
 
-    @settings(max_examples=40)
+    @settings(max_examples=15)
     @given(st.integers(0, 7), st.lists(st.sampled_from("abc"), min_size=4, max_size=8), st.data())
     def test_greedy_search_finds_nothing_better(
         self, seed: int, words: list[str], data: st.DataObject

@@ -291,6 +291,8 @@ class TestRefusals:
     def test_placed_constraints_are_for_one_sentence(self, server: TestClient) -> None:
         asked = {"text": "It slept. It ate.", "must": [[0, 1]]}
         assert "there are 2" in refused(server.post("/v1/parse", json=asked), 422)
+        asked = {"text": " ", "must": [[0, 1]]}
+        assert "there is none" in refused(server.post("/v1/parse", json=asked), 422)
 
     def test_many_errors_are_told_in_few_lines(self, server: TestClient) -> None:
         asked = {"words": [3] * 1_000, "x" * 10_000: 1}
@@ -323,6 +325,7 @@ class TestRefusals:
                 ({"words": ["a"] * 21}, "at most 20 words, not 21"),
                 ({"inputs": ["a " * 15, "a " * 6]}, "at most 20 words, not 21"),
                 ({"inputs": ["a"] * 4}, "inputs: at most 3, not 4"),
+                ({"words": ["a" * 100] * 4}, "not 24; those of more than 20 characters count for"),
                 ({"words": ["a"] * 6, "steps": True}, "steps: a request that asks for them"),
                 ({"words": ["a"] * 6, "must": [[0, 2]]}, "must and forbid: a request"),
                 ({"words": ["a"] * 6, "n_best": 2}, "at most 5 words, not 6"),
@@ -339,11 +342,14 @@ class TestRefusals:
             assert "at most 2,000 bytes" in refused(response, 413)
 
     def test_unknown_routes_and_methods_are_refused_alike(self, server: TestClient) -> None:
-        refused(server.get("/v1/nothing"), 404)
+        message = refused(server.get("/v1/nothing"), 404)
+        assert message == "there is nothing at /v1/nothing; /docs tells what there is"
         refused(server.get("/v1/parse/"), 404)
         response = server.get("/v1/parse")
-        refused(response, 405)
+        assert refused(response, 405) == "/v1/parse takes POST, not GET"
         assert response.headers["allow"] == "POST"
+        message = refused(server.post("/static/style.css"), 405)
+        assert message == "/static/style.css takes GET, HEAD, not POST"
 
     def test_a_bug_of_ours_is_no_secret_and_tells_none(
         self, monkeypatch: pytest.MonkeyPatch
@@ -417,6 +423,9 @@ class TestOtherRoutes:
     def test_health_tells_of_the_model(self, server: TestClient) -> None:
         expected = {"status": "ok", "model": "en-small", "waiting": 0}
         assert server.get("/health").json() == expected
+        response = server.head("/health")
+        assert (response.status_code, response.content) == (200, b"")
+        assert list(server.get("/openapi.json").json()["paths"]["/health"]) == ["get"]
 
     def test_models_tell_labels_and_limits(self, server: TestClient) -> None:
         answer = server.get("/v1/models").json()

@@ -16,10 +16,12 @@ import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
+from fencepost.parser import documents
+from fencepost.parser.predict import predict_batch
 from fencepost.structure import Document
 from fencepost.web.app import make_app
 from fencepost.web.batches import Batches
-from fencepost.web.jobs import Job, job_of
+from fencepost.web.jobs import Job, job_of, parse_together
 from fencepost.web.messages import ParseRequest
 from fencepost.web.refusals import RefusedError
 from fencepost.web.settings import Settings
@@ -275,6 +277,36 @@ class TestGone:
         app.state.batches.close()
         assert len(parser.batches) == 1
 
+    @pytest.mark.parametrize("texts", [["It slept. It ate. It left. It sat."], ["a b c"] * 4])
+    def test_a_text_that_nobody_waits_for_is_not_finished_either(
+        self, texts: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(documents, "BATCH_WORDS", 3)
+        begun: list[int] = []
+
+        def counted(model: Any, sentences: Sequence[Any], *given: Any, **options: Any) -> Any:
+            begun.append(len(sentences))
+            return predict_batch(model, sentences, *given, **options)
+
+        monkeypatch.setattr(documents, "predict_batch", counted)
+        request = ParseRequest.model_validate({"inputs": texts})
+        asked = job_of(PARSER, request, Settings())
+        assert parse_together(PARSER, [asked, asked], is_wanted=lambda: False) == [[], []]
+        assert len(begun) == 1
+        found = parse_together(PARSER, [asked], is_wanted=lambda: True)
+        assert [one.document.text for one in found[0]] == texts
+
+    def test_as_long_as_one_of_several_waits_they_are_finished(self) -> None:
+        parser = Watched()
+        batches = Batches(parser, Settings(gather=0.3))
+        parser.let_go.clear()
+        tickets = [batches.submit(job(text)) for text in ("a", "b")]
+        assert parser.begun.acquire(timeout=10)
+        tickets[0].unwanted.set()
+        parser.let_go.set()
+        assert [len(ticket.answer.result(10)) for ticket in tickets] == [1, 1]
+        batches.close()
+
 
 class TestClosing:
     def test_what_waits_is_finished_and_nothing_more_is_taken(self) -> None:
@@ -309,6 +341,46 @@ class TestClosing:
         assert batches.waiting == 0
         parser.let_go.set()
         assert first.answer.result(10)
+
+    def test_who_waits_is_told_and_so_is_who_still_sends(self) -> None:
+        parser = Watched()
+        parser.let_go.clear()
+        app = make_app(parser, Settings(closing=0.2))
+        batches: Batches = app.state.batches
+        with TestClient(app) as server, ThreadPoolExecutor(3) as pool:
+            answers = asked_at_once(pool, server, [{"text": "parsed"}])
+            assert parser.begun.acquire(timeout=10)
+            answers += asked_at_once(pool, server, [{"text": "in line"}])
+            wait_for(server, 1)
+            sending = pool.submit(self.post_slowly, app)
+            batches.begin_closing()
+            for answer in answers:
+                assert "about to end" in refused(answer.result(10), 503)
+            assert sending.result(10) == 503
+            assert batches.is_busy
+        parser.let_go.set()
+
+    def post_slowly(self, app: Any) -> int:
+        """The status of the answer to a request that is never all there."""
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            await asyncio.sleep(0.05)
+            return {"type": "http.request", "body": b" ", "more_body": True}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/v1/parse",
+            "query_string": b"",
+            "headers": [(b"content-type", b"application/json")],
+        }
+        asyncio.run(app(scope, receive, send))
+        status: int = sent[0]["status"]
+        return status
 
     def test_it_can_be_opened_again(self) -> None:
         app = make_app(PARSER)

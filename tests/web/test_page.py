@@ -73,6 +73,29 @@ def test_the_address_keeps_the_text(page: Watched) -> None:
     expect(page.page.locator(".said")).to_have_text("C+ is 50 % & more.")
 
 
+def test_the_skip_link_keeps_the_text_in_the_address(page: Watched) -> None:
+    page.parse("It rained.")
+    page.page.get_by_role("link", name="Skip to the text").press("Enter")
+    expect(page.page.get_by_label("Text", exact=True)).to_be_focused()
+    assert page.page.url.endswith("#text=It%20rained.")
+
+
+def test_back_goes_to_the_last_text(page: Watched) -> None:
+    for text in ("It rained.", "It snowed.", "It snowed."):
+        page.parse(text)
+        expect(page.page.locator(".said")).to_have_text(text)
+    for move, text in ((page.page.go_back, "It rained."), (page.page.go_forward, "It snowed.")):
+        move()
+        expect(page.page.locator(".said")).to_have_text(text)
+        expect(page.page.get_by_label("Text", exact=True)).to_have_value(text)
+
+
+def test_it_says_which_model_answers(page: Watched) -> None:
+    expect(page.page.locator("#model")).to_have_text(
+        "The model en-small answers here. It finds tree, entities and tags. It is for English."
+    )
+
+
 def test_pointing_at_a_span_shows_its_words_and_probability(page: Watched) -> None:
     page.parse()
     tooltip = page.page.locator("#tooltip")
@@ -147,6 +170,31 @@ def test_a_reading_that_is_better_than_the_parse_is_pointed_out(page: Watched) -
     expect(panel.locator(".reading").nth(shown)).to_contain_text("the one shown above")
 
 
+def test_a_reading_is_called_better_only_if_it_is(page: Watched) -> None:
+    chances = [-9.0, -9.0]
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        told = response.json()
+        sentence = told["documents"][0]["sentences"][0]
+        for reading, log_prob in zip(sentence["readings"], chances, strict=False):
+            reading["log_probs"]["tree"] = log_prob
+            reading["tree"] = reading["tree"][1:]  # so that none is the one above
+        route.fulfill(response=response, json=told)
+
+    page.parse("The cat sat.")
+    page.page.route("**/v1/parse", answer)
+    tree = page.layer("tree")
+    tree.get_by_role("button", name="Readings").click()
+    note = tree.get_by_role("group", name="Readings").get_by_role("status")
+    expect(note).to_contain_text("not among these, though it is no less probable")
+    chances[:] = [-0.0, -1.4]
+    tree.get_by_label("The best readings").select_option("2")
+    expect(note).to_contain_text("a better reading than the one above, which is not among these")
+    chance = tree.locator(".reading .chance")
+    expect(chance).to_have_text(["100\u00a0%", "25\u00a0%, 1/4 as probable as the first"])
+
+
 def ask(page: Watched, layer: str, kind: str, *, label: str = "any label") -> None:
     chooser = page.layer(layer).get_by_role("group", name="Constraint")
     group = "Tree" if layer == "tree" else "Entities"
@@ -205,12 +253,76 @@ def test_a_contradiction_is_told_and_its_last_part_can_be_removed(page: Watched)
     page.choose("tree", 11, 14)
     ask(page, "tree", "Require")
     note = page.layer("tree").locator(".note.refusal")
-    expect(note).to_contain_text("cross")
+    told = "Require a span over “saw the man” and require a span over “the man with” cross"
+    expect(note).to_contain_text(told)
+    expect(page.layer("tree").locator(".chip.unmet")).to_contain_text("“the man with” (not met)")
+    assert page.spans("tree") == obeying
+    page.layer("tree").get_by_role("button", name="Play the parse").click()
+    expect(note).to_contain_text(told)
     assert page.spans("tree") == obeying
     note.get_by_role("button", name="Remove the last constraint").click()
     expect(note).to_have_count(0)
     expect(chips(page, "tree")).to_have_count(1)
     assert page.spans("tree") == obeying
+
+
+def test_a_constraint_is_not_met_as_long_as_nobody_answers(page: Watched) -> None:
+    page.parse()
+    before = page.spans("tree")
+    page.page.route("**/v1/parse", lambda route: route.abort())
+    page.choose("tree", 10, 13)
+    ask(page, "tree", "Require", label="VP")
+    note = page.layer("tree").locator(".note.refusal")
+    unmet = page.layer("tree").locator(".chip.unmet")
+    expect(note).to_contain_text("The server does not answer.")
+    expect(unmet).to_have_count(1)
+    expect(note.get_by_role("button", name="Try again")).to_be_focused()
+    note.get_by_role("button", name="Remove").click()
+    expect(note).to_have_count(0)
+    assert focused(page) == "boundary 0, before The"
+    expect(chips(page, "tree")).to_have_count(0)
+    assert page.spans("tree") == before
+    page.choose("tree", 10, 13)
+    ask(page, "tree", "Require", label="VP")
+    expect(unmet).to_have_count(1)
+    page.page.unroute("**/v1/parse")
+    note.get_by_role("button", name="Try again").click()
+    expect(page.layer("tree").get_by_role("status")).to_contain_text("New: VP “saw the man”")
+    expect(unmet).to_have_count(0)
+    expect(chips(page, "tree")).to_have_count(1)
+    assert page.spans("tree") == found(TEXT, "tree", must=[(10, 13, "VP")])
+
+
+def test_a_sentence_that_is_too_long_to_ask_about_is_only_shown(browser: Browser) -> None:
+    with served(Settings(max_close_words=5)) as address, opened(browser, address) as page:
+        page.parse("The old cat saw the small dog in May.")
+        tree = page.layer("tree")
+        for name in ("Readings", "Play the parse"):
+            button = tree.get_by_role("button", name=name)
+            expect(button).to_be_disabled()
+            expect(button).to_have_attribute("title", re.compile("up to 5 words"))
+        expect(tree.get_by_text("are for up to 5 words.")).to_be_visible()
+        tree.locator(".span text").first.click()
+        expect(tree.get_by_role("group", name="Constraint")).to_be_hidden()
+        expect(tree.get_by_role("button", name="boundary")).to_have_count(0)
+
+
+def test_a_long_sentence_keeps_its_size_and_is_shown_from_its_root(page: Watched) -> None:
+    page.parse(" and ".join(["the director of the museum saw the man"] * 8) + ".")
+    holder = page.layer("tree").locator("> .drawing")
+    size = holder.locator("svg").evaluate(
+        "svg => [svg.getBoundingClientRect().width, svg.viewBox.baseVal.width]"
+    )
+    assert size[0] == pytest.approx(size[1], abs=1)
+    off = holder.evaluate(
+        """holder => {
+            const [box, root] = [holder, holder.querySelector(".span .ring")]
+                .map((one) => one.getBoundingClientRect());
+            return Math.abs(root.left + root.width / 2 - box.left - box.width / 2);
+        }"""
+    )
+    assert holder.evaluate("holder => holder.scrollWidth > holder.clientWidth")
+    assert off < 2
 
 
 @pytest.mark.parametrize("layer", ["tree", "entities"])
@@ -269,6 +381,28 @@ def test_a_player_steps_back_scrubs_and_obeys_the_keys(page: Watched) -> None:
     expect(tree.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
+def test_escape_closes_the_player_and_gives_the_focus_back(page: Watched) -> None:
+    page.parse("The cat saw a dog.")
+    tree = page.layer("tree")
+    play = tree.get_by_role("button", name="Play the parse")
+    play.click()
+    expect(tree.get_by_role("group", name="Player")).to_be_visible()
+    tree.locator("> .drawing").focus()
+    press(page, "Escape")
+    expect(tree.get_by_role("group", name="Player")).to_have_count(0)
+    expect(play).to_be_focused()
+    assert page.spans("tree") == found("The cat saw a dog.", "tree")
+
+
+def test_escape_goes_back_to_the_span_that_was_chosen(page: Watched) -> None:
+    page.parse("The cat saw a dog.")
+    tree = page.layer("tree")
+    tree.locator(".span[data-label=VP] text").click()
+    expect(tree.get_by_label("Label")).to_be_focused()
+    press(page, "Escape")
+    assert focused(page).startswith("VP, “saw a dog”")
+
+
 def test_a_parse_is_played_by_itself_up_to_its_end(browser: Browser, page_address: str) -> None:
     with opened(browser, page_address, still=False) as page:
         page.page.clock.install()
@@ -307,6 +441,23 @@ def test_the_drawings_have_the_colours_of_the_package(page: Watched) -> None:
     light = label.evaluate(colour)
     page.page.get_by_label("Dark").check(force=True)
     assert label.evaluate(colour) != light != "rgb(0, 0, 0)"
+
+
+def test_paper_is_light_and_nothing_plays_on_it(page: Watched) -> None:
+    page.parse("The cat sat.")
+    label = page.layer("tree").locator("text.label").first
+    colour = "element => getComputedStyle(element).fill"
+    light = label.evaluate(colour)
+    page.layer("tree").get_by_role("button", name="Play the parse").click()
+    expect(page.layer("tree").get_by_role("group", name="Player")).to_be_visible()
+    for theme in ("Dark", "System"):
+        page.page.get_by_label(theme).check(force=True)
+        page.page.emulate_media(media="print", color_scheme="dark")
+        assert label.evaluate(colour) == light
+        page.page.emulate_media(media="screen", color_scheme="dark")
+        assert label.evaluate(colour) != light
+    page.page.pdf()
+    expect(page.layer("tree").get_by_role("group", name="Player")).to_have_count(0)
 
 
 def test_nothing_is_wider_than_a_phone(browser: Browser, page_address: str, tmp_path: Path) -> None:
@@ -396,6 +547,37 @@ def test_a_newer_text_takes_the_place_of_an_older_one(page: Watched) -> None:
     expect(page.page.get_by_role("button", name="Parse", exact=True)).to_be_visible()
 
 
+def test_an_emptied_field_takes_back_what_was_asked(page: Watched) -> None:
+    page.page.route("**/v1/parse", lambda route: None)  # which is never answered
+    page.page.get_by_role("button", name="Parse", exact=True).click()
+    waiting = page.page.get_by_role("button", name="Parsing …")
+    expect(waiting).to_be_visible()
+    page.page.get_by_label("Text", exact=True).fill(" ")
+    waiting.click()
+    expect(page.page.locator("#message")).to_have_text("Write a text first.")
+    expect(page.page.get_by_role("button", name="Parse", exact=True)).to_be_visible()
+
+
+def test_a_wrong_token_is_told_and_asked_for_again(browser: Browser) -> None:
+    with served(Settings(token="open sesame")) as address, opened(browser, address) as page:
+        page.page.get_by_role("button", name="Parse", exact=True).click()
+        message = page.page.locator("#message")
+        expect(message).to_have_text("This server wants a token.")
+        field = page.page.get_by_label("Token of this server")
+        for wrong in ("close sesame", "ouvre-toi, sésame", "ouvre-toi 🙂"):
+            field.fill(wrong)
+            field.press("Enter")
+            expect(message).to_have_text("This token is not right.")
+            expect(field).to_be_focused()
+            expect(field).to_have_value("")
+            page.page.reload()  # nothing of it is kept
+            page.page.get_by_role("button", name="Parse", exact=True).click()
+            expect(message).to_have_text("This server wants a token.")
+        field.fill("open sesame")
+        field.press("Enter")
+        expect(page.page.locator(".sentence")).to_have_count(1)
+
+
 def test_a_server_with_a_token_is_asked_with_it(browser: Browser) -> None:
     with served(Settings(token="open sesame")) as address, opened(browser, address) as page:
         page.page.get_by_role("button", name="Parse", exact=True).click()
@@ -420,6 +602,13 @@ def test_a_drawing_is_downloaded_with_its_colours(page: Watched) -> None:
     assert root.tag.endswith("svg")
     assert root[0].text == STYLE
     assert "cat" in "".join(root.itertext())
+
+
+def test_a_download_that_fails_is_told(page: Watched) -> None:
+    page.parse("The cat sat.")
+    page.page.route("**/static/drawing.css", lambda route: route.abort())
+    page.layer("tree").get_by_role("button", name="Download SVG").click()
+    expect(page.layer("tree").locator(".note.refusal")).to_contain_text("cannot be downloaded")
 
 
 def test_brackets_are_copied(page: Watched) -> None:

@@ -13,7 +13,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +34,7 @@ from fencepost.web import serving
 from fencepost.web.serving import address_of, listen
 from fencepost.web.settings import Settings
 from tests.web.serving import PARSER
+from tests.web.stuck import CLOSING
 
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command()(module.serve)
@@ -123,6 +124,14 @@ class TestOptions:
         ):
             assert "secret" not in run(*arguments, **variables)
             assert started.settings.token == "secret"
+        run(FENCEPOST_TOKEN=" secret\n")
+        assert started.settings.token == "secret"
+
+    @pytest.mark.parametrize("token", ["sécret", "a\tb", "a\x7fb", "🙂"])
+    def test_a_token_that_no_header_can_hold_is_refused(self, started: Started, token: str) -> None:
+        message = fails("--token", token)
+        assert "the token has characters that a header cannot hold" in message
+        assert token not in message
 
     def test_a_token_that_is_none_is_refused(self, started: Started, tmp_path: Path) -> None:
         file = tmp_path / "token"
@@ -185,11 +194,17 @@ def test_an_address_is_one_that_browsers_know() -> None:
         assert address_of(listening, "::1") == f"http://[::1]:{port}"
 
 
+SERVE = ("fencepost", "serve", "--port", "0", "--threads", "1")
+STUCK = ("tests.web.stuck",)
+
+
 @contextmanager
-def running(*arguments: str, **variables: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def running(
+    command: Sequence[str] = SERVE, **variables: str
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A server in a process of its own, and where it listens."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "fencepost", "serve", "--port", "0", "--threads", "1", *arguments],
+        [sys.executable, "-m", *command],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -217,6 +232,31 @@ def asked(url: str, body: Any, **headers: str) -> tuple[int, Any]:
     except urllib.error.HTTPError as error:
         with error:
             return error.code, json.load(error)
+
+
+def waiting(address: str, requests: int) -> None:
+    """Wait until the server parses one request, and so many others wait for it."""
+    end = time.monotonic() + 30
+    while words_begun(address) == 0 or health(address)["waiting"] != requests:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def health(address: str) -> Any:
+    with urllib.request.urlopen(f"{address}/health", timeout=60) as response:
+        return json.load(response)
+
+
+def half_sent(address: str) -> socket.socket:
+    """A connection with a request that never ends."""
+    host, port = address.removeprefix("http://").split(":")
+    connection = socket.create_connection((host, int(port)), timeout=30)
+    head = (
+        f"POST /v1/parse HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+        'Content-Length: 100\r\n\r\n{"text": '
+    )
+    connection.sendall(head.encode())
+    return connection
 
 
 def words_begun(address: str, **headers: str) -> float:
@@ -255,3 +295,54 @@ def test_a_real_server_answers_many_and_ends_when_told() -> None:
     assert (process.returncode, out) == (0, "")
     assert "Traceback" not in err
     assert "secret" not in err
+
+
+@pytest.mark.slow
+def test_a_parse_that_never_ends_does_not_keep_the_server_from_ending() -> None:
+    with running(STUCK) as (address, process), ThreadPoolExecutor(2) as pool:
+        url = f"{address}/v1/parse"
+        answers = [pool.submit(asked, url, {"text": "a"})]
+        waiting(address, 0)
+        answers.append(pool.submit(asked, url, {"text": "b"}))
+        waiting(address, 1)
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        ended = [answer.result(30) for answer in answers]
+        out, err = process.communicate(timeout=30)
+        taken = time.monotonic() - started
+    for status, answer in ended:
+        assert status == 503
+        assert answer["error"]["message"] == "the server is about to end"
+    assert (process.returncode, out, err) == (0, "", "")
+    assert CLOSING - 0.5 < taken < CLOSING + 4
+
+
+@pytest.mark.slow
+def test_a_request_that_is_half_there_does_not_keep_the_server_from_ending() -> None:
+    with running(STUCK) as (address, process), half_sent(address) as upload:
+        assert health(address)["status"] == "ok"  # it has come to the server by now
+        started = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        answer = upload.makefile().read()
+        out, err = process.communicate(timeout=30)
+        taken = time.monotonic() - started
+    assert answer.startswith("HTTP/1.1 503")
+    assert "the server is about to end" in answer
+    assert (process.returncode, out, err) == (0, "", "")
+    assert taken < CLOSING
+
+
+@pytest.mark.slow
+def test_a_second_signal_ends_the_server_at_once() -> None:
+    with running(STUCK) as (address, process), ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(asked, f"{address}/v1/parse", {"text": "a"})
+        waiting(address, 0)
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        taken = time.monotonic() - started
+        assert isinstance(answer.exception(30), OSError)
+    assert (process.returncode, out, err) == (0, "", "")
+    assert taken < CLOSING

@@ -57,7 +57,7 @@ def serve(
 
     A browser shows the page, /docs tells of all that programs can ask for, and POST /v1/parse
     answers with JSON. Requests that come in together are parsed together. Ctrl-C ends it, when
-    those that wait have been answered.
+    those that wait have been answered; a second one at once.
 
     Examples:
       fencepost serve
@@ -108,12 +108,20 @@ def _token(given: str | None, file: Path | None) -> str | None:
         if given is not None:
             raise ConfigError("--token and --token-file: one of them, not both")
         try:
-            given = file.read_text(encoding="utf-8").strip()
+            given = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"--token-file {file}: cannot be read: {error}") from error
-    if given is not None and not given.strip():
+    if given is None:
+        return None
+    token = given.strip()
+    if not token:
         raise ConfigError("the token is empty; without one, everybody may ask")
-    return given
+    if not (token.isascii() and token.isprintable()):
+        raise ConfigError(
+            "the token has characters that a header cannot hold; take letters and digits: "
+            "python -c 'import secrets; print(secrets.token_hex(32))'"
+        )
+    return token
 
 
 def _note(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The style sheet of pages: colours as custom properties, for light and dark."""
+"""The style sheet of pages: colours as custom properties, light or dark, and light on paper."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def _style() -> str:
     )
     return f"""
 .fencepost{{{light}}}
-@media (prefers-color-scheme:dark){{.fencepost{{{dark}}}}}
+@media screen and (prefers-color-scheme:dark){{.fencepost{{{dark}}}}}
 [data-theme=light] .fencepost,[data-jp-theme-light=true] .fencepost{{{light}}}
-[data-theme=dark] .fencepost,[data-jp-theme-light=false] .fencepost{{{dark}}}
+@media screen{{[data-theme=dark] .fencepost,[data-jp-theme-light=false] .fencepost{{{dark}}}}}
 {kinds}
 .fencepost .ink{{fill:var(--fencepost-ink)}}
 .fencepost .muted{{fill:var(--fencepost-muted)}}

@@ -91,7 +91,7 @@ def _extras(parse: Parse, *, draw: bool) -> dict[str, Any]:
     if parse.tree is not None:
         # A word that was given may be empty or hold a blank, which brackets cannot say.
         with suppress(DataError):
-            found["brackets"] = str(parse.tree)
+            found["brackets"] = parse.tree.to_brackets()
     if draw:
         found["svg"] = _drawings(parse)
     return found

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -39,13 +39,15 @@ from fencepost.web.messages import (
     ParseRequest,
 )
 from fencepost.web.metrics import CONTENT_TYPE, Metrics
-from fencepost.web.refusals import RefusedError, busy, invalid, refusal, told
+from fencepost.web.refusals import RefusedError, busy, ended, invalid, refusal, told
 from fencepost.web.settings import MOST_BEAMS, MOST_PHRASES, MOST_READINGS, MOST_SPANS, Settings
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
+LOOK = 0.5  # seconds after which those that wait look whether the server is about to end
 
 _log = logging.getLogger(__name__)
+_Found = TypeVar("_Found")
 _Answers = dict[int | str, dict[str, Any]]  # by status, as FastAPI wants to be told of them
 _UNKNOWN = {"model": ErrorAnswer, "description": "The token is missing or wrong."}
 _REFUSALS: _Answers = {
@@ -119,7 +121,7 @@ def _refuse(app: FastAPI, metrics: Metrics) -> None:
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return refusal(error.status_code, error.detail, headers=error.headers)
+        return refusal(error.status_code, _told(request, error), headers=error.headers)
 
     async def failed(request: Request, error: Exception) -> Response:
         return refusal(500, "the server has failed; its log tells more")
@@ -129,9 +131,21 @@ def _refuse(app: FastAPI, metrics: Metrics) -> None:
     app.add_exception_handler(Exception, failed)
 
 
+def _told(request: Request, error: HTTPException) -> str:
+    """What is wrong with a request that no route takes."""
+    path = request.url.path
+    if error.status_code == 404:
+        return f"there is nothing at {path}; /docs tells what there is"
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "GET")
+        return f"{path} takes {allowed}, not {request.method}"
+    return error.detail
+
+
 def _open_routes(batches: Batches, model: str) -> APIRouter:
     router = APIRouter(tags=["server"])
 
+    @router.head("/health", include_in_schema=False)
     @router.get("/health", summary="Whether the server is there")
     async def health() -> HealthAnswer:
         """It answers at once, also while a long text is parsed."""
@@ -151,7 +165,7 @@ def _guarded_routes(
     guards = [] if settings.token is None else [Depends(knows_token)]
     unknown: _Answers = {401: _UNKNOWN} if guards else {}
     router = APIRouter(dependencies=guards)
-    body = {"schema": ParseRequest.model_json_schema()}
+    asking = {"schema": ParseRequest.model_json_schema()}
 
     @router.post(
         "/v1/parse",
@@ -160,7 +174,7 @@ def _guarded_routes(
         response_model=ParseAnswer,
         response_model_exclude_none=True,
         responses={**unknown, **_REFUSALS},
-        openapi_extra={"requestBody": {"required": True, "content": {"application/json": body}}},
+        openapi_extra={"requestBody": {"required": True, "content": {"application/json": asking}}},
     )
     async def parse(request: Request) -> Response:
         """One document for each input, in order.
@@ -169,10 +183,12 @@ def _guarded_routes(
         is still 200. Requests that come in at the same time are parsed together.
         """
         check_type(request.headers.get("content-type"))
-        data = await read_body(request, most=settings.max_body, seconds=settings.max_upload)
+        body = read_body(request, most=settings.max_body, seconds=settings.max_upload)
+        data = await _unless(lambda: batches.is_closing, body)
         with batches.place():
             asked, job = await asyncio.to_thread(_understood, parser, data, settings)
-            found = await _found(request, batches, batches.submit(job))
+            answered = _found(request, batches, batches.submit(job))
+            found = await _unless(lambda: batches.is_over, answered)
             make = partial(answer, probabilities=asked.probabilities, draw=asked.draw)
             made = await asyncio.to_thread(make, model, found)
         return Response(made, media_type="application/json")
@@ -210,6 +226,18 @@ def _understood(parser: Parser, data: bytes, settings: Settings) -> tuple[ParseR
         raise invalid(told(error)) from None
     except FencepostError as error:
         raise invalid(str(error)) from None
+
+
+async def _unless(is_over: Callable[[], bool], awaited: Coroutine[Any, Any, _Found]) -> _Found:
+    """What is awaited, unless the server ends meanwhile."""
+    task = asyncio.create_task(awaited)
+    try:
+        while not (await asyncio.wait({task}, timeout=LOOK))[0]:
+            if is_over():
+                raise ended()
+        return task.result()
+    finally:
+        task.cancel()
 
 
 async def _found(request: Request, batches: Batches, ticket: Ticket) -> list[Answered]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from fencepost.parser.parser import Parser
 from fencepost.web.jobs import Answered, Job, parse_alone, parse_together
-from fencepost.web.refusals import busy
+from fencepost.web.refusals import busy, ended
 from fencepost.web.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class Batches:
         self._line: deque[Ticket] = deque()
         self._words = 0  # that wait
         self._inside = 0  # requests that have a place
-        self._closing = False
+        self._end: float | None = None  # when those that wait are refused, if it is closing
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
@@ -67,12 +67,22 @@ class Batches:
     @property
     def is_closing(self) -> bool:
         """Whether no more jobs are taken."""
-        return self._closing
+        return self._end is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody is to wait any longer."""
+        return self._end is not None and time.monotonic() > self._end
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the thread that parses has something left to do, or will wait for it."""
+        return self._thread is not None and self._thread.is_alive()
 
     def open(self) -> None:
         """Take jobs, also after `close`."""
         with self._changed:
-            self._closing = False
+            self._end = None
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -104,12 +114,12 @@ class Batches:
         ticket = Ticket(job, time.monotonic())
         with self._changed:
             self._refuse_when_closing()
-            if self._line and self._words + job.words > self.settings.queue_words:
+            if self._line and self._words + job.size > self.settings.queue_words:
                 raise busy(
                     f"{self._words:,} words are waiting already; try again later", reason="words"
                 )
             self._line.append(ticket)
-            self._words += job.words
+            self._words += job.size
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._work, name="fencepost", daemon=True)
                 self._thread.start()
@@ -122,7 +132,7 @@ class Batches:
         with self._changed:
             if ticket in self._line:
                 self._line.remove(ticket)
-                self._words -= ticket.job.words
+                self._words -= ticket.job.size
         return withdrawn
 
     def forget(self, ticket: Ticket) -> None:
@@ -130,23 +140,29 @@ class Batches:
         ticket.unwanted.set()
         self.withdraw(ticket)
 
+    def begin_closing(self) -> float:
+        """Take no more jobs; when those that wait will be refused."""
+        with self._changed:
+            if self._end is None:
+                self._end = time.monotonic() + self.settings.closing
+            self._changed.notify_all()
+            return self._end
+
     def close(self) -> None:
         """Take no more jobs, and finish those that wait, as far as there is time for it."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify_all()
-            thread = self._thread
+        end = self.begin_closing()
+        thread = self._thread
         if thread is not None:
-            thread.join(self.settings.closing)
+            thread.join(max(0.0, end - time.monotonic()))
         with self._changed:
             left, self._line, self._words = self._line, deque(), 0
         for ticket in left:
             if ticket.answer.set_running_or_notify_cancel():
-                ticket.answer.set_exception(_ended())
+                ticket.answer.set_exception(ended())
 
     def _refuse_when_closing(self) -> None:
-        if self._closing:
-            raise _ended()
+        if self.is_closing:
+            raise ended()
 
     def _work(self) -> None:
         """Parse what waits, until there is nothing more and no more to come."""
@@ -158,7 +174,7 @@ class Batches:
         with self._changed:
             while True:
                 while not self._line:
-                    if self._closing:
+                    if self.is_closing:
                         self._thread = None  # whoever comes now needs another one
                         return []
                     self._changed.wait()
@@ -169,7 +185,7 @@ class Batches:
 
     def _gather(self) -> None:
         """Wait a moment for others, unless the next batch is full, or nobody will come."""
-        while self._line and not self._line[0].job.is_alone and not self._closing:
+        while self._line and not self._line[0].job.is_alone and not self.is_closing:
             left = self._line[0].since + self.settings.gather - time.monotonic()
             if left <= 0 or self._words >= self.settings.batch_words:
                 return
@@ -182,7 +198,7 @@ class Batches:
         words = 0
         for ticket in self._line:
             job = ticket.job
-            fits = words + job.words <= self.settings.batch_words
+            fits = words + job.size <= self.settings.batch_words
             if taken and not (fits and taken[0].job.goes_with(job)):
                 left.append(ticket)
                 continue
@@ -190,9 +206,9 @@ class Batches:
                 ticket.answer.cancel()
             if ticket.answer.set_running_or_notify_cancel():
                 taken.append(ticket)
-                words += job.words
+                words += job.size
         self._line = left
-        self._words = sum(ticket.job.words for ticket in left)
+        self._words = sum(ticket.job.size for ticket in left)
         return taken
 
     def _parse(self, tickets: Sequence[Ticket]) -> None:
@@ -201,7 +217,7 @@ class Batches:
         self._parsed(jobs)
         if len(jobs) > 1:
             try:
-                found = parse_together(self.parser, jobs)
+                found = parse_together(self.parser, jobs, is_wanted=_wanted(tickets))
             except Exception:
                 _log.warning("%d requests failed together; now one by one", len(jobs))
             else:
@@ -216,13 +232,13 @@ class Batches:
                 ticket.answer.set_exception(error)
 
     def _one(self, ticket: Ticket) -> list[Answered]:
+        is_wanted = _wanted([ticket])
         if ticket.job.is_alone:
-            return parse_alone(
-                self.parser, ticket.job, is_wanted=lambda: not ticket.unwanted.is_set()
-            )
-        (answers,) = parse_together(self.parser, [ticket.job])
+            return parse_alone(self.parser, ticket.job, is_wanted=is_wanted)
+        (answers,) = parse_together(self.parser, [ticket.job], is_wanted=is_wanted)
         return answers
 
 
-def _ended() -> Exception:
-    return busy("the server is about to end", reason="closing")
+def _wanted(tickets: Sequence[Ticket]) -> Callable[[], bool]:
+    """Tells whether anybody still waits."""
+    return lambda: not all(ticket.unwanted.is_set() for ticket in tickets)

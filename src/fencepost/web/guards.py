@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 import time
 from collections.abc import AsyncIterator, Collection
 
@@ -26,6 +27,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 LET_PASS = 2**23  # bytes of a request that is too large
+# A name or an address, and a port; an address with colons stands in brackets.
+HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:]*?)\.?)(?::[0-9]*)?", re.IGNORECASE)
 THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 
 
@@ -123,14 +126,13 @@ def _too_large(most: int) -> RefusedError:
 
 
 def host_of(header: str) -> str:
-    """The name in a `Host` header, without its port.
+    """The name in a `Host` header, without its port; empty if the header makes no sense.
 
-    >>> host_of("localhost:8000"), host_of("[::1]:8000"), host_of("[::1]")
-    ('localhost', '::1', '::1')
+    >>> host_of("localhost:8000"), host_of("[::1]:8000"), host_of("[::1].example")
+    ('localhost', '::1', '')
     """
-    if header.startswith("["):
-        return header[1:].partition("]")[0].lower()
-    return header.partition(":")[0].lower().rstrip(".")
+    found = HOST.fullmatch(header)
+    return (found[1] or found[2]).lower() if found else ""
 
 
 class Guarded:
@@ -186,7 +188,7 @@ class Guarded:
             return None
         return RefusedError(
             400,
-            f"this server does not answer to the name {host_of(host)!r}; --allow-host would let it",
+            f"this server does not answer to the name {host!r}; --allow-host would let it",
             reason="host",
         )
 

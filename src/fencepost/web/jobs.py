@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from fencepost.errors import ConstraintError, DataError
 from fencepost.parser.asking import Asked
@@ -14,7 +14,18 @@ from fencepost.parser.steps import Step
 from fencepost.structure import Document, Parse, Sentence
 from fencepost.web.messages import ParseRequest
 from fencepost.web.refusals import invalid
-from fencepost.web.settings import Settings
+from fencepost.web.settings import LONG_WORD, Settings
+
+
+def size_of(sentence: Sentence) -> int:
+    """How many words a sentence counts for: long ones, which have many pieces, for several.
+
+    >>> size_of(Sentence(("a", "b", "c" * 20, "d" * 21, "e" * 45)))
+    8
+    """
+    return sum(
+        1 if len(word) <= LONG_WORD else 1 + len(word) // LONG_WORD for word in sentence.words
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +36,11 @@ class Job:
     asked: Asked
     n_best: int = 1
     steps: bool = False
+    size: int = field(init=False, compare=False)  # words, by which limits count
+
+    def __post_init__(self) -> None:
+        sentences = (sentence for one in self.given for sentence in one.sentences)
+        object.__setattr__(self, "size", sum(map(size_of, sentences)))
 
     @property
     def words(self) -> int:
@@ -69,10 +85,11 @@ def job_of(parser: Parser, request: ParseRequest, settings: Settings) -> Job:
     job = Job(tuple(map(waiting, inputs)), asked, request.n_best, request.steps)
     _check_words(job, settings)
     sentences = [sentence for one in job.given for sentence in one.sentences]
-    if asked.is_placed and len(sentences) > 1:
+    if asked.is_placed and len(sentences) != 1:
+        there = f"there are {len(sentences)}; pass the words of one of them"
         raise ConstraintError(
-            f"must and forbid count the words of one sentence, and there are {len(sentences)}; "
-            "pass the words of one of them"
+            "must and forbid count the words of one sentence, and "
+            f"{there if sentences else 'there is none'}"
         )
     if len(inputs) == 1 and (asked.constraints or asked.gazetteer is not None):
         # Of several inputs, one that cannot obey has a status, and takes no other one down.
@@ -82,9 +99,13 @@ def job_of(parser: Parser, request: ParseRequest, settings: Settings) -> Job:
 
 def _check_words(job: Job, settings: Settings) -> None:
     """Refuse more words than may be asked for at a time."""
-    words, beams = job.words, max(job.asked.beams, job.n_best)
+    words, beams = job.size, max(job.asked.beams, job.n_best)
     if words > settings.max_words:
-        raise invalid(f"a request has at most {settings.max_words:,} words, not {words:,}")
+        counted = f"; those of more than {LONG_WORD} characters count for several"
+        raise invalid(
+            f"a request has at most {settings.max_words:,} words, not {words:,}"
+            f"{counted if words > job.words else ''}"
+        )
     if words > settings.max_close_words and job.is_alone:
         what = "steps" if job.steps else "n_best" if job.n_best > 1 else "must and forbid"
         raise invalid(
@@ -98,12 +119,31 @@ def _check_words(job: Job, settings: Settings) -> None:
         )
 
 
-def parse_together(parser: Parser, jobs: Sequence[Job]) -> list[list[Answered]]:
-    """What was found for each of several jobs that go together."""
-    found = parser.stream(
-        [one.sentences for job in jobs for one in job.given if one.status is None], jobs[0].asked
-    )
-    return [[Answered(_document(one, found)) for one in job.given] for job in jobs]
+class _UnwantedError(Exception):
+    """Nobody waits any more."""
+
+
+def parse_together(
+    parser: Parser, jobs: Sequence[Job], *, is_wanted: Callable[[], bool] = lambda: True
+) -> list[list[Answered]]:
+    """What was found for each of several jobs that go together.
+
+    Args:
+        parser: which finds it.
+        jobs: what is asked for.
+        is_wanted: whether anybody still waits; if not, the answers are empty.
+    """
+
+    def go_on(words: int) -> None:
+        if not is_wanted():
+            raise _UnwantedError
+
+    given = [one.sentences for job in jobs for one in job.given if one.status is None]
+    found = parser.stream(given, jobs[0].asked, done=go_on)
+    try:
+        return [[Answered(_document(one, found)) for one in job.given] for job in jobs]
+    except _UnwantedError:
+        return [[] for _ in jobs]
 
 
 def _document(given: Waiting, found: Iterator[Document]) -> Document:

@@ -47,6 +47,16 @@ def busy(message: str, *, reason: str) -> RefusedError:
     return RefusedError(503, message, reason=reason, headers=RETRY)
 
 
+def ended() -> RefusedError:
+    """No more is taken, and nobody is to wait any longer."""
+    return RefusedError(
+        503,
+        "the server is about to end",
+        reason="closing",
+        headers={**RETRY, "Connection": "close"},
+    )
+
+
 def invalid(message: str) -> RefusedError:
     """What is asked for makes no sense, or is too much."""
     return RefusedError(422, message, reason="invalid")

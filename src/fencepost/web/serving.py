@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import os
 import signal
 import socket
+import sys
 import threading
+from contextlib import suppress
+from types import FrameType
+from typing import NoReturn
 
 import uvicorn
 from fastapi import FastAPI
 
 from fencepost.errors import ConfigError
+from fencepost.web.batches import Batches
 
 MOST_CONNECTIONS = 1_000  # at a time; each may have sent as much as a request may hold
 
@@ -58,13 +64,53 @@ def address_of(listening: socket.socket, host: str) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
+class _Server(uvicorn.Server):
+    """A server that ends when it is told to, whatever is still going on.
+
+    Args:
+        config: of the server.
+        batches: which is told at once that no more is taken.
+        seconds: until all has to be over.
+    """
+
+    def __init__(self, config: uvicorn.Config, batches: Batches, *, seconds: float) -> None:
+        super().__init__(config)
+        self.batches = batches
+        self.seconds = seconds
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End, and at a second signal at once."""
+        if self.should_exit:
+            _leave()
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer those that wait, as far as there is time for it."""
+        self.batches.begin_closing()
+        try:
+            async with asyncio.timeout(self.seconds):
+                await super().shutdown(sockets)
+        except TimeoutError:
+            _leave()
+        if self.batches.is_busy:
+            _leave()
+
+
+def _leave() -> NoReturn:
+    """End the process as it is: otherwise Python would wait for the thread that parses."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # it may be closed, or in the middle of a line
+            stream.flush()
+    os._exit(0)
+
+
 def serve(
     app: FastAPI, listening: socket.socket, *, closing: float = 10.0, verbose: bool = False
 ) -> None:
     """Answer requests until the process is told to end.
 
     Args:
-        app: which answers.
+        app: which answers; as `make_app` makes it.
         listening: where.
         closing: seconds that are left, at the end, to answer those that wait.
         verbose: whether each request is logged.
@@ -77,13 +123,14 @@ def serve(
         ws="none",
         lifespan="on",
         limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=max(1, round(closing)),
     )
+    # Who still waits at the end of this time is told so, which takes a moment.
+    server = _Server(config, app.state.batches, seconds=closing + 2)
     if threading.current_thread() is threading.main_thread():
         # What ends a service is no failure, and neither is Ctrl-C.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        uvicorn.Server(config).run([listening])
+        server.run([listening])
     except KeyboardInterrupt:
         pass
     finally:

@@ -8,6 +8,7 @@ MOST_READINGS = 20  # of a sentence
 MOST_BEAMS = 50
 MOST_SPANS = 500  # that a request may require, and as many that it may forbid
 MOST_PHRASES = 5_000  # of a gazetteer
+LONG_WORD = 20  # characters; a longer word counts for several
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,19 @@
 
 const TOKEN = "fencepost-token";
 
+const NO_TOKEN = "This server wants a token.";
+const WRONG_TOKEN = "This token is not right.";
 const HEADLINES = {
-  401: "This server wants a token.",
   413: "This is more than the server takes at once.",
   503: "The server is busy.",
 };
 
 /** What the server does not do, or cannot be asked. */
 export class Refusal extends Error {
-  constructor(message, status = 0) {
+  constructor(message, { status = 0, said = "" } = {}) {
     super(message);
     this.status = status;
+    this.said = said; // by the server, in its own words
   }
 }
 
@@ -33,6 +35,15 @@ function keptToken() {
     return ownToken ?? sessionStorage.getItem(TOKEN);
   } catch {
     return ownToken;
+  }
+}
+
+function forgetToken() {
+  ownToken = null;
+  try {
+    sessionStorage.removeItem(TOKEN);
+  } catch {
+    // Then it was not kept there either.
   }
 }
 
@@ -70,7 +81,14 @@ export function isGivenUp(error) {
 async function answer(address, request) {
   const headers = new Headers(request.headers);
   const token = keptToken();
-  if (token) headers.set("Authorization", `Bearer ${token}`);
+  if (token) {
+    try {
+      headers.set("Authorization", `Bearer ${token}`);
+    } catch {
+      forgetToken(); // no header can hold it
+      throw new Refusal(WRONG_TOKEN, { status: 401 });
+    }
+  }
   let response;
   try {
     response = await fetch(address, { ...request, headers });
@@ -85,7 +103,12 @@ async function answer(address, request) {
     return null;
   });
   if (response.ok && said !== null) return said;
-  throw new Refusal(told(response, said), response.status);
+  const { status } = response;
+  if (status === 401) {
+    forgetToken();
+    throw new Refusal(token ? WRONG_TOKEN : NO_TOKEN, { status });
+  }
+  throw new Refusal(told(response, said), { status, said: said?.error?.message });
 }
 
 /** A refusal in words: what kind it is, what the server says, and when to try again. */

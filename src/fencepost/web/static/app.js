@@ -1,13 +1,14 @@
 // The page: a text goes to the server, and its sentences come back as cards.
 
 import { isGivenUp, keepToken, models, parse, Refusal } from "./api.js";
-import { count } from "./elements.js";
+import { count, inRow } from "./elements.js";
 import { sentenceCard, textsOf } from "./sentence.js";
 
 const SHARED = 2000; // characters at most of a text that is kept in the address
 
 const byId = (name) => document.getElementById(name);
 const cards = new Map(); // by element, those that are not drawn yet
+let shown = []; // all cards
 const near = new IntersectionObserver(drawSeen, { rootMargin: "800px" });
 let known = null; // what the server has told of itself, or is telling
 let asking = null;
@@ -17,15 +18,18 @@ async function parseText() {
   asking?.abort();
   const own = (asking = new AbortController());
   const text = byId("text").value;
-  if (!text.trim()) return tell("Write a text first.");
+  if (!text.trim()) {
+    wait(false);
+    return tell("Write a text first.");
+  }
   tell("");
   wait(true);
   try {
-    const { labels, most } = await learn();
-    checkSize(text, most);
+    const server = await learn();
+    checkSize(text, server.limits.body);
     const { documents } = await parse({ text, draw: true }, own);
     if (own !== asking) return undefined;
-    show(documents[0], labels);
+    show(documents[0], server);
     share(text);
   } catch (error) {
     if (own === asking && !isGivenUp(error)) refuse(error.message, error.status);
@@ -36,15 +40,16 @@ async function parseText() {
 }
 
 /** Show the sentences of a document; each is drawn when it comes near. */
-function show(document, labels) {
+function show(document, server) {
   const place = byId("sentences");
   near.disconnect();
   cards.clear();
   byId("welcome").hidden = true;
   const texts = textsOf(document);
   const made = document.sentences.map((sentence, index) =>
-    sentenceCard(sentence, { number: index + 1, text: texts[index], labels }),
+    sentenceCard(sentence, { number: index + 1, text: texts[index], ...server }),
   );
+  shown = made;
   place.replaceChildren(...made.map((card) => card.element));
   for (const card of made) {
     cards.set(card.element, card);
@@ -66,8 +71,10 @@ function drawCard(element) {
 /** What the model can find and the server takes, asked for once. */
 function learn() {
   known ??= models().then(({ models: [model], limits }) => {
-    byId("model").textContent = `The model ${model.name} finds ${model.tasks.join(", ")}.`;
-    return { labels: model.labels, most: limits.body };
+    const language = model.name.startsWith("en-") ? " It is for English." : "";
+    byId("model").textContent =
+      `The model ${model.name} answers here. It finds ${inRow(model.tasks)}.${language}`;
+    return { labels: model.labels, limits };
   });
   known.catch(() => {
     known = null; // the next text asks again, perhaps with a token
@@ -80,7 +87,9 @@ function checkSize(text, most) {
   const bytes = new TextEncoder().encode(JSON.stringify(text)).length;
   if (bytes <= most) return;
   const [has, takes] = [bytes, most].map((number) => number.toLocaleString("en"));
-  throw new Refusal(`This text has ${has} bytes, and the server takes ${takes} at once.`, 413);
+  throw new Refusal(`This text has ${has} bytes, and the server takes ${takes} at once.`, {
+    status: 413,
+  });
 }
 
 function tell(message) {
@@ -93,6 +102,7 @@ function refuse(message, status = 0) {
   byId("message").textContent = message;
   if (status !== 401) return;
   byId("token-form").hidden = false;
+  byId("token").value = "";
   byId("token").focus();
 }
 
@@ -101,17 +111,25 @@ function wait(isWaiting) {
   byId("sentences").ariaBusy = String(isWaiting);
 }
 
-/** Keep a short text in the address, so that it can be sent to others. */
+/** Keep a short text in the address, so that it can be sent to others; "back" leads to the last. */
 function share(text) {
   const address = text.length > SHARED ? location.pathname : `#text=${encodeURIComponent(text)}`;
-  history.replaceState(null, "", address);
+  const before = shared();
+  const isOther = before !== null && before !== text;
+  history[isOther ? "pushState" : "replaceState"]({ text }, "", address);
 }
 
-/** Parse the text in the address, if there is one. */
+/** The text that belongs to the address; null if there is none. */
+function shared() {
+  const hash = location.hash.slice(1).replaceAll("+", "%2B");
+  return history.state?.text ?? new URLSearchParams(hash).get("text");
+}
+
+/** Parse the text that belongs to the address, if there is one. */
 function openShared() {
-  const shared = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B")).get("text");
-  if (!shared) return;
-  byId("text").value = shared;
+  const text = shared();
+  if (!text) return;
+  byId("text").value = text;
   parseText();
 }
 
@@ -136,8 +154,15 @@ byId("token-form").addEventListener("submit", (event) => {
   byId("token-form").hidden = true;
   parseText();
 });
-addEventListener("hashchange", openShared);
-addEventListener("beforeprint", () => [...cards.keys()].forEach(drawCard));
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address keeps its text
+  byId("text").focus();
+});
+addEventListener("popstate", openShared);
+addEventListener("beforeprint", () => {
+  for (const card of shown) card.stop();
+  [...cards.keys()].forEach(drawCard);
+});
 
 learn().catch(() => {}); // what is wrong is told with the first text
 openShared();

@@ -1,7 +1,7 @@
 // What a parse has to obey: choosing two fence posts, and the constraints in force.
 
 import { boundaryName } from "./drawing.js";
-import { button, make, percent, quoted } from "./elements.js";
+import { button, inRow, make, percent, quoted } from "./elements.js";
 
 let made = 0; // choosers, so that each has names of its own
 
@@ -25,16 +25,34 @@ export function areEqual(one, other) {
   return ["kind", "start", "end", "label"].every((key) => one[key] === other[key]);
 }
 
-/** The constraints in force, each with a button that removes it. */
-export function chips(constraints, words, { onRemove }) {
+/** Whether two lists have the same constraints, in order. */
+export function areSame(some, others) {
+  return some.length === others.length && some.every((one, index) => areEqual(one, others[index]));
+}
+
+/** What contradicts what, in the words of the page; null if the server names no two of them. */
+export function contradiction(constraints, words, said) {
+  const blamed = constraints.filter(({ kind, start, end, label }) => {
+    const name = `${kind} (${start}, ${end})${label === null ? "" : ` ${label}`}`;
+    return ["and", "cross", "contradict"].some((next) => said.includes(`${name} ${next}`));
+  });
+  if (blamed.length < 2) return null;
+  const names = inRow(blamed.map((one) => inWords(one, words)));
+  const why = said.includes("cross") ? "cross, and spans have to nest" : "contradict each other";
+  return `${names[0].toUpperCase()}${names.slice(1)} ${why}.`;
+}
+
+/** The constraints, each with a button that removes it; those in `unmet` are not in force. */
+export function chips(constraints, words, { unmet, onRemove }) {
   const list = make("ul", { className: "chips", "aria-label": "Constraints" });
   for (const constraint of constraints) {
     const text = inWords(constraint, words);
+    const isUnmet = unmet.includes(constraint);
     list.append(
       make(
         "li",
-        { className: `chip ${constraint.kind}` },
-        make("span", { textContent: text }),
+        { className: `chip ${constraint.kind}${isUnmet ? " unmet" : ""}` },
+        make("span", { textContent: isUnmet ? `${text} (not met)` : text }),
         button("×", () => onRemove(constraint), { "aria-label": `Remove: ${text}` }),
       ),
     );
@@ -49,7 +67,7 @@ export function chips(constraints, words, { onRemove }) {
  * @param labels those of each layer, that of this drawing first: [["tree", ["NP", …]], …]
  * @param onAsk gets the layer and the constraint.
  * @param onChange gets the chosen boundaries, to show them.
- * @param onCancel gets the boundary at which the keyboard goes on.
+ * @param onCancel gets the boundary at which the keyboard goes on, and the span if one was chosen.
  */
 export class Chooser {
   constructor({ words, labels, onAsk, onChange, onCancel }) {
@@ -58,6 +76,7 @@ export class Chooser {
     this.onChange = onChange;
     this.onCancel = onCancel;
     this.chosen = [];
+    this.span = null;
     made += 1;
     const name = `label-${made}`;
     this.text = make("p", { className: "chosen-words", dir: "auto" });
@@ -106,6 +125,7 @@ export class Chooser {
 
   #show(chosen, span) {
     this.chosen = chosen;
+    this.span = span;
     const [start, end] = chosen;
     const isSpan = chosen.length === 2;
     this.element.hidden = false;
@@ -122,9 +142,9 @@ export class Chooser {
   }
 
   #cancel() {
-    const [start] = this.chosen;
+    const { chosen, span } = this;
     this.close();
-    this.onCancel(start);
+    this.onCancel(chosen[0], span);
   }
 
   #ask(kind) {

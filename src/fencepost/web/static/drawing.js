@@ -100,6 +100,21 @@ export class Drawing {
     this.boundaries[boundary].focus({ preventScroll: true });
   }
 
+  /** Put the focus on a span, if it is still there. */
+  focusSpan(span) {
+    const found = this.spans.find((one) => keyOf(one) === keyOf(span));
+    if (!found) return this.focus(span.start);
+    for (const { element } of this.spans) element.tabIndex = -1;
+    found.element.tabIndex = 0;
+    return found.element.focus({ preventScroll: true });
+  }
+
+  /** Scroll to the root, if there is one. */
+  showRoot() {
+    const [first] = this.spans;
+    if (first?.end - first?.start === this.words.length) scrollTo(this.holder, first.element);
+  }
+
   /** Hand the keys to a player, or take them back. */
   play(isPlaying) {
     this.isPlaying = isPlaying;
@@ -282,6 +297,14 @@ export class Drawing {
     to.focus();
     to.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
+}
+
+/** Scroll until a span stands in the middle of its drawing. */
+export function scrollTo(holder, element) {
+  const [around, ring] = [holder, element.querySelector(".ring")].map((one) =>
+    one.getBoundingClientRect(),
+  );
+  holder.scrollLeft += ring.left + ring.width / 2 - around.left - around.width / 2;
 }
 
 /** What tells a span from others. */

@@ -48,6 +48,11 @@ export function quoted(words, start, end) {
   return `“${shown.join(" ")}”`;
 }
 
+/** Words in a row: "a, b and c". */
+export function inRow(words) {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
+
 /** How often, with its noun: "1 span", "2 spans". */
 export function count(number, noun) {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;

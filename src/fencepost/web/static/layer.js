@@ -1,7 +1,7 @@
 // One layer of a sentence, its tree or its entities: the drawing and all that can be done with it.
 
 import { isGivenUp, parseWords } from "./api.js";
-import { areEqual, asked, chips, Chooser, inWords } from "./constraints.js";
+import { areEqual, areSame, asked, chips, Chooser, contradiction, inWords } from "./constraints.js";
 import { Drawing, onlyIn, rowKey } from "./drawing.js";
 import { button, count, make, percent, quoted, wantsStillness } from "./elements.js";
 import { Player } from "./play.js";
@@ -14,14 +14,17 @@ const MOMENT = 3000; // milliseconds for which changes are marked
  * The view of a layer.
  *
  * @param labels those of each layer: {"tree": ["NP", …], …}
+ * @param limits of the server; a sentence of more than close_words can only be looked at.
  * @param onAsk gets a layer and a constraint, which may be for another layer.
  */
 export class LayerView {
-  constructor({ layer, sentence, number, labels, onAsk }) {
+  constructor({ layer, sentence, number, labels, limits, onAsk }) {
     this.layer = layer;
     this.number = number;
     this.words = sentence.words;
+    this.most = limits.close_words;
     this.constraints = [];
+    this.obeyed = []; // by the parse that is shown
     this.asking = null;
     this.panel = null; // readings or a player, while one is open
     const own = [layer, labels[layer] ?? []];
@@ -31,7 +34,8 @@ export class LayerView {
       labels: [own, ...others],
       onAsk,
       onChange: (chosen) => this.drawing?.choose(chosen),
-      onCancel: (boundary) => this.drawing.focus(boundary),
+      onCancel: (boundary, span) =>
+        span ? this.drawing.focusSpan(span) : this.drawing.focus(boundary),
     });
     this.#build();
     this.#take(sentence);
@@ -40,11 +44,18 @@ export class LayerView {
   /** Draw it, once it can be seen: boxes are measured. */
   mount() {
     if (this.drawing) return;
-    this.drawing = new Drawing(this.holder, this.svg, {
-      words: this.words,
-      onSpan: (span) => this.#choosing(() => this.chooser.take(span)),
-      onBoundary: (boundary) => this.#choosing(() => this.chooser.choose(boundary)),
-    });
+    this.#draw();
+    this.drawing.showRoot();
+  }
+
+  /** Whether the server takes no questions about a sentence of this length. */
+  get isLong() {
+    return this.words.length > this.most;
+  }
+
+  /** Close what plays. */
+  stop() {
+    if (this.panel instanceof Player) this.#close();
   }
 
   /** Obey one more constraint. */
@@ -53,11 +64,25 @@ export class LayerView {
     this.#obey([...this.constraints, constraint]);
   }
 
+  #draw() {
+    const choices = {
+      onSpan: (span) => this.#choosing(() => this.chooser.take(span)),
+      onBoundary: (boundary) => this.#choosing(() => this.chooser.choose(boundary)),
+    };
+    const { holder, svg, words } = this;
+    this.drawing = new Drawing(holder, svg, { words, ...(this.isLong ? {} : choices) });
+  }
+
   #build() {
     const name = `${this.layer}-${this.number}`;
     this.chance = make("span", { className: "chance" });
     this.readings = button("Readings", () => this.#toggleReadings(), { "aria-expanded": "false" });
     this.play = button("Play the parse", () => this.#togglePlayer(), { "aria-expanded": "false" });
+    const reason = `Readings, constraints and playing are for up to ${count(this.most, "word")}.`;
+    if (this.isLong) {
+      for (const one of [this.readings, this.play])
+        Object.assign(one, { disabled: true, title: reason });
+    }
     this.chips = make("div");
     this.note = make("div", { className: "note", role: "status" });
     this.holder = make("div", {
@@ -83,6 +108,7 @@ export class LayerView {
           button("Download SVG", () => this.#download()),
         ),
       ),
+      this.isLong ? make("p", { className: "hint", textContent: reason }) : null,
       this.chips,
       this.holder,
       this.chooser.element,
@@ -95,23 +121,29 @@ export class LayerView {
       ),
     );
     this.element.onkeydown = (event) => {
-      if (this.panel instanceof Player) this.panel.press(event);
-      if (event.key === "Escape" && this.chooser.chosen.length) this.chooser.close();
+      if (this.panel instanceof Player) this.#pressWhilePlaying(event);
+      else if (event.key === "Escape" && this.chooser.chosen.length) this.chooser.close();
     };
+  }
+
+  #pressWhilePlaying(event) {
+    if (event.key !== "Escape") return this.panel.press(event);
+    this.#close();
+    return this.opener.focus();
   }
 
   /** Keep what the server found for this layer, and show it. */
   #take(sentence) {
+    this.obeyed = this.constraints;
     this.svg = sentence.svg[this.layer];
     this.rows = sentence[this.layer];
-    const logProb = sentence.log_probs?.[this.layer];
+    this.logProb = sentence.log_probs?.[this.layer];
     this.chance.textContent =
-      logProb === undefined ? "" : `probability ${percent(Math.exp(logProb))}`;
+      this.logProb === undefined ? "" : `probability ${percent(Math.exp(this.logProb))}`;
     this.text.textContent =
       sentence.brackets && this.layer === "tree" ? sentence.brackets : this.#asLines();
     if (!this.drawing) return;
-    this.drawing = null;
-    this.mount();
+    this.#draw();
     this.drawing.choose(this.chooser.chosen);
   }
 
@@ -131,26 +163,51 @@ export class LayerView {
   /** Ask for a parse that obeys; the one that is shown stays until there is another. */
   async #obey(constraints) {
     this.constraints = constraints;
-    this.chips.replaceChildren(
-      chips(constraints, this.words, {
-        onRemove: (gone) => this.#obey(this.constraints.filter((one) => one !== gone)),
-      }),
-    );
+    this.#showChips();
+    if (areSame(constraints, this.obeyed)) return this.#stay();
     const before = this.rows;
-    const sentence = await this.#asked({});
-    if (!sentence) return;
-    if (this.panel instanceof Player) this.#close();
+    const sentence = await this.#asked({}, () => this.#obey(this.constraints));
+    if (!sentence) return undefined;
+    this.stop();
     this.#take(sentence);
-    if (document.activeElement === document.body)
-      this.drawing.focus(constraints.at(-1)?.start ?? 0);
+    this.#keepFocus();
     const added = onlyIn(this.rows, before);
     this.drawing.mark(added.map(rowKey), "changed", { milliseconds: MOMENT });
     this.#tell(changes(added, onlyIn(before, this.rows), this.words));
-    if (this.panel instanceof Readings) this.panel.ask(this.constraints, this.rows);
+    return this.#askReadings();
   }
 
-  /** What the server finds under the constraints; null if it refuses, which is told. */
-  async #asked(more) {
+  /** Go on with the parse that is shown: it obeys already. */
+  #stay() {
+    this.asking?.abort();
+    this.#tell("");
+    this.#keepFocus();
+    this.#askReadings();
+  }
+
+  /** Give the keyboard a place to go on, if the button that was pressed is gone. */
+  #keepFocus() {
+    if (document.activeElement !== document.body) return;
+    this.drawing.focus(this.constraints.at(-1)?.start ?? 0);
+  }
+
+  /** Ask for readings that obey what the parse that is shown obeys. */
+  #askReadings() {
+    const { rows, logProb } = this;
+    if (this.panel instanceof Readings) this.panel.ask(this.obeyed, { rows, logProb });
+  }
+
+  #showChips(unmet = []) {
+    const onRemove = (gone) => this.#obey(this.constraints.filter((one) => one !== gone));
+    this.chips.replaceChildren(chips(this.constraints, this.words, { unmet, onRemove }));
+  }
+
+  /**
+   * What the server finds under the constraints; null if it refuses, which is told.
+   *
+   * @param again asks once more, if the reader wants to.
+   */
+  async #asked(more, again) {
     this.asking?.abort();
     this.asking = new AbortController();
     this.element.ariaBusy = "true";
@@ -159,7 +216,7 @@ export class LayerView {
       const options = { tasks: [this.layer], draw: true, ...asked(this.constraints), ...more };
       return await parseWords(this.words, options, this.asking);
     } catch (error) {
-      if (!isGivenUp(error)) this.#refuse(error, { isObeying: !more.steps });
+      if (!isGivenUp(error)) this.#refuse(error, again);
       return null;
     } finally {
       this.element.ariaBusy = "false";
@@ -171,14 +228,23 @@ export class LayerView {
     this.note.replaceChildren(...parts);
   }
 
-  #refuse(refusal, { isObeying }) {
-    const last = this.constraints.at(-1);
-    const parts = [make("p", { textContent: refusal.message })];
-    if (isObeying && last && refusal.status === 422) {
+  /** Tell why there is no other parse, and offer what can be done. */
+  #refuse(refusal, again) {
+    const unmet = this.constraints.filter((one) => !this.obeyed.includes(one));
+    const why = contradiction(this.constraints, this.words, refusal.said) ?? refusal.message;
+    const parts = [make("p", { textContent: why })];
+    if (refusal.status !== 422) parts.push(button("Try again", again));
+    if (unmet.length) {
+      const last = unmet.at(-1);
       const text = `Remove the last constraint: ${inWords(last, this.words)}`;
-      parts.push(button(text, () => this.#obey(this.constraints.slice(0, -1))));
-      this.chips.querySelector(".chip:last-child").classList.add("unmet");
+      parts.push(button(text, () => this.#obey(this.constraints.filter((one) => one !== last))));
     }
+    this.#showChips(unmet);
+    this.#warn(...parts);
+    if (document.activeElement === document.body) this.note.querySelector("button")?.focus();
+  }
+
+  #warn(...parts) {
     this.#tell(...parts);
     this.note.className = "note refusal";
   }
@@ -207,12 +273,12 @@ export class LayerView {
       onClose: () => this.#close(),
     });
     this.#open(panel, this.readings);
-    return panel.ask(this.constraints, this.rows);
+    return this.#askReadings();
   }
 
   async #togglePlayer() {
     if (this.panel instanceof Player) return this.#close();
-    const sentence = await this.#asked({ steps: true });
+    const sentence = await this.#asked({ steps: true }, () => this.#togglePlayer());
     if (!sentence) return undefined;
     this.#close();
     this.#take(sentence);
@@ -236,14 +302,17 @@ export class LayerView {
 
   /** The drawing as a file that brings its colours with it. */
   async #download() {
-    const style = await (await fetch("static/drawing.css")).text();
+    const response = await fetch("static/drawing.css").catch(() => null);
+    const style = response?.ok ? await response.text().catch(() => null) : null;
+    if (style === null)
+      return this.#warn("The drawing cannot be downloaded: the server does not answer.");
     const svg = this.svg.replace(
       /^(\s*<svg[^>]*>)/,
       (opening) => `${opening}<style>${style}</style>`,
     );
     const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
     make("a", { href: address, download: `${this.layer}-${this.number}.svg` }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
+    return setTimeout(() => URL.revokeObjectURL(address), 1000);
   }
 }
 

@@ -2,11 +2,12 @@
 
 import { isGivenUp, parseWords } from "./api.js";
 import { asked } from "./constraints.js";
-import { Drawing, onlyIn, rowKey } from "./drawing.js";
+import { Drawing, onlyIn, rowKey, scrollTo } from "./drawing.js";
 import { button, make, percent } from "./elements.js";
 
 const COUNTS = [2, 3, 4, 5];
 const USUAL = 3;
+const SAME = 1e-4; // log-probabilities that are no further apart differ by rounding only
 
 let made = 0;
 
@@ -42,7 +43,11 @@ export class Readings {
     );
   }
 
-  /** Ask for the readings that obey the constraints, and show them. */
+  /**
+   * Ask for the readings that obey the constraints, and show them.
+   *
+   * @param shown the parse above: its rows and its log-probability.
+   */
   async ask(constraints = this.constraints, shown = this.shown) {
     this.constraints = constraints;
     this.shown = shown;
@@ -72,7 +77,7 @@ export class Readings {
     const [first] = readings;
     const notes = [
       readings.length < wanted ? `Only ${readings.length} found.` : "",
-      this.#isShown(first) ? "" : "Looking wider found a better reading than the one above.",
+      this.#comparison(readings),
     ];
     this.note.textContent = notes.join(" ").trim();
     this.list.replaceChildren();
@@ -85,7 +90,7 @@ export class Readings {
       const card = make(
         "div",
         { className: "reading" },
-        make("h4", {}, `Reading ${index + 1} `, this.#chance(reading)),
+        make("h4", {}, `Reading ${index + 1} `, this.#chance(reading, index ? first : null)),
         this.#isShown(reading)
           ? make("p", { className: "badge", textContent: "the one shown above" })
           : null,
@@ -99,16 +104,42 @@ export class Readings {
     scrollTogether([...this.list.querySelectorAll(".drawing")]);
   }
 
-  #chance(reading) {
-    const logProb = reading.log_probs?.[this.layer];
-    const text = logProb === undefined ? "" : percent(Math.exp(logProb));
-    return make("span", { className: "chance", textContent: text });
+  /** How the readings compare with the parse above, if that is not the first of them. */
+  #comparison(readings) {
+    const at = readings.findIndex((reading) => this.#isShown(reading));
+    const isBetter = this.#logProb(readings[0]) - this.shown.logProb > SAME;
+    if (at === 0 || (at > 0 && !isBetter)) return "";
+    const better = "Looking wider found a better reading than the one above";
+    if (at > 0) return `${better}.`;
+    return isBetter
+      ? `${better}, which is not among these.`
+      : "The one above is not among these, though it is no less probable.";
+  }
+
+  #logProb(reading) {
+    return reading.log_probs?.[this.layer];
+  }
+
+  /** How probable a reading is, and beside the first how much less. */
+  #chance(reading, first) {
+    const logProb = this.#logProb(reading);
+    const parts = logProb === undefined ? [] : [percent(Math.exp(logProb))];
+    if (parts.length && first) parts.push(besideFirst(this.#logProb(first) - logProb));
+    return make("span", { className: "chance", textContent: parts.join(", ") });
   }
 
   #isShown(reading) {
     const rows = reading[this.layer];
-    return !onlyIn(rows, this.shown).length && !onlyIn(this.shown, rows).length;
+    return !onlyIn(rows, this.shown.rows).length && !onlyIn(this.shown.rows, rows).length;
   }
+}
+
+/** How much less probable a reading is, by the difference of log-probabilities. */
+function besideFirst(lead) {
+  const times = Math.exp(lead);
+  if (times < 1.5) return "about as probable as the first";
+  if (times > 1e6) return "far less probable than the first";
+  return `1/${Math.round(times).toLocaleString("en")} as probable as the first`;
 }
 
 /** Scroll drawings as one, so that the same words can be compared, and first to a difference. */
@@ -118,12 +149,8 @@ function scrollTogether(holders) {
       for (const other of holders) other.scrollLeft = holder.scrollLeft;
     });
   }
-  const differing = holders.map((holder) => holder.querySelector(".differs .ring")).find(Boolean);
-  if (!differing) return;
-  const [holder, ring] = [differing.closest(".drawing"), differing].map((one) =>
-    one.getBoundingClientRect(),
-  );
-  holders[0].scrollLeft = ring.left + ring.width / 2 - holder.left - holder.width / 2;
+  const differing = holders.map((holder) => holder.querySelector(".differs")).find(Boolean);
+  if (differing) scrollTo(differing.closest(".drawing"), differing);
 }
 
 /** What the server says of a reading, line by line. */

@@ -5,15 +5,15 @@ import { LayerView } from "./layer.js";
 
 const LAYERS = ["tree", "entities"];
 
-/** The card of a sentence; `mount` draws it. */
-export function sentenceCard(sentence, { number, text, labels }) {
+/** The card of a sentence; `mount` draws it, and `stop` closes what plays in it. */
+export function sentenceCard(sentence, { number, text, labels, limits }) {
   const views = new Map();
   const onAsk = (layer, constraint) => views.get(layer).require(constraint);
   const known = Object.fromEntries(
     LAYERS.filter((name) => sentence.svg[name]).map((name) => [name, labels[name] ?? []]),
   );
   for (const layer of Object.keys(known)) {
-    views.set(layer, new LayerView({ layer, sentence, number, labels: known, onAsk }));
+    views.set(layer, new LayerView({ layer, sentence, number, labels: known, limits, onAsk }));
   }
   const element = make(
     "article",
@@ -27,7 +27,8 @@ export function sentenceCard(sentence, { number, text, labels }) {
     ...[...views.values()].map((view) => view.element),
   );
   const mount = () => views.forEach((view) => view.mount());
-  return { element, mount };
+  const stop = () => views.forEach((view) => view.stop());
+  return { element, mount, stop };
 }
 
 /** The text of each sentence: as it was written if that is known, else its words. */
