@@ -92,7 +92,7 @@ def test_back_goes_to_the_last_text(page: Watched) -> None:
 
 def test_it_says_which_model_answers(page: Watched) -> None:
     expect(page.page.locator("#model")).to_have_text(
-        "The model en-small answers here. It finds tree, entities and tags. It is for English."
+        "The model en-small answers here. It finds trees, entities and tags. It is for English."
     )
 
 

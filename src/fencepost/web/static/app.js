@@ -73,7 +73,7 @@ function learn() {
   known ??= models().then(({ models: [model], limits }) => {
     const language = model.name.startsWith("en-") ? " It is for English." : "";
     byId("model").textContent =
-      `The model ${model.name} answers here. It finds ${inRow(model.tasks)}.${language}`;
+      `The model ${model.name} answers here. It finds ${inRow(model.tasks.map((task) => (task === "tree" ? "trees" : task)))}.${language}`;
     return { labels: model.labels, limits };
   });
   known.catch(() => {
