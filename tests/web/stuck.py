@@ -1,4 +1,7 @@
-"""A server whose parser never ends: `python -m tests.web.stuck` says where it listens."""
+"""A server whose parser never ends.
+
+`python -m tests.web.stuck SECONDS` says where it listens; when it is told to end, it waits so long.
+"""
 
 import sys
 import time
@@ -15,8 +18,6 @@ from fencepost.web.serving import address_of, listen, serve
 from fencepost.web.settings import Settings
 from tests.web.serving import PARSER
 
-CLOSING = 4.0  # seconds
-
 
 class Stuck(Parser):
     """A parser whose worker is busy for a long while, as with a very long text."""
@@ -30,8 +31,9 @@ class Stuck(Parser):
 
 
 if __name__ == "__main__":
-    app = make_app(Stuck(PARSER.model), Settings(closing=CLOSING))
+    closing = float(sys.argv[1])
+    app = make_app(Stuck(PARSER.model), Settings(closing=closing))
     with listen("127.0.0.1", 0) as listening:
         sys.stderr.write(f"{address_of(listening, '127.0.0.1')}\n")
         sys.stderr.flush()
-        serve(app, listening, closing=CLOSING)
+        serve(app, listening, closing=closing)
