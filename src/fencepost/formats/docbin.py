@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats.attempt import Attempt, parse_with_entities
@@ -89,6 +89,22 @@ def sentence_of(
         names if any(names) else None,
         text,
         None if text is None else tuple((word.idx, word.idx + len(word)) for word in words),
+    )
+
+
+def check_place(span: spacy.tokens.Span) -> None:
+    """Refuse a span whose tokens no longer stand over the characters that it was made over."""
+    first, last = span.doc[span.start], span.doc[span.end - 1]
+    if (span.start_char, span.end_char) != (first.idx, last.idx + len(last)):
+        raise moved()
+
+
+def moved() -> DataError:
+    """What is told of a document whose span groups belong to other tokens."""
+    return DataError(
+        "tokens of this Doc were merged or split after its span groups were made, and spaCy leaves "
+        "the groups behind then; what does that has to come before fencepost in a pipeline",
+        kind="misaligned",
     )
 
 
@@ -242,9 +258,7 @@ def _spans(
         start, end = bisect_left(numbers, span.start), bisect_left(numbers, span.end)
         if start == end:
             raise DataError(f"{_shown(span)} holds no word", kind="misaligned")
-        first, last = span.doc[span.start], span.doc[span.end - 1]
-        if (span.start_char, span.end_char) != (first.idx, last.idx + len(last)):
-            _refuse_moved()
+        check_place(span)
         if probability is None:
             yield Span(start, end, span.label_)
         else:
@@ -253,14 +267,6 @@ def _spans(
 
 def _shown(span: spacy.tokens.Span) -> str:
     return f"{span.label_} over {span.text!r}"
-
-
-def _refuse_moved() -> NoReturn:
-    raise DataError(
-        "tokens of this document were merged or split after its span groups were made, and spaCy "
-        "leaves the groups behind then",
-        kind="misaligned",
-    )
 
 
 def save(parses: Iterable[Parse], path: Path, settings: WriteSettings) -> None:

@@ -23,7 +23,16 @@ import numpy
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from fencepost.errors import DataError
-from fencepost.formats.docbin import SCORES, SENTENCES, TAGS, TREE, sentence_of, words_of
+from fencepost.formats.docbin import (
+    SCORES,
+    SENTENCES,
+    TAGS,
+    TREE,
+    check_place,
+    moved,
+    sentence_of,
+    words_of,
+)
 from fencepost.structure import FoundSpan, Parse, Tree
 from fencepost.structure import Span as Labelled
 from fencepost.structure.brackets import NO_TAG
@@ -143,7 +152,7 @@ def node_of(span: Span, *, inside: bool = True) -> Node | None:
     root = bisect_left(group, _place(sentence.start, sentence.end), hi=first, key=_place_of)
     node = Node(doc, start, end, first, behind, root)
     if first < behind and not inside:
-        _check_place(group[first])
+        check_place(group[first])
         return node
     is_node = first < behind or len(words) == 1
     _check_words(doc, node if is_node else sentence)
@@ -159,10 +168,10 @@ def _sentence(doc: Doc, start: int) -> Span | None:
         index = bisect_right(group, start, key=_start_of) - 1
         found = group[index] if index >= 0 else None
     except IndexError:  # a span beyond the end of its Doc cannot even be looked at
-        raise _moved() from None
+        raise moved() from None
     if found is None:
         return None
-    _check_place(found)
+    check_place(found)
     return found if start < found.end else None
 
 
@@ -176,23 +185,9 @@ def _check_words(doc: Doc, stretch: Span | Node) -> None:
     if TAGS in doc.spans:
         words = words_of(doc[stretch.start : stretch.end])
         if [span.start for span in kept] != [word.i for word in words]:
-            raise _moved()
+            raise moved()
     for span in kept:
-        _check_place(span)
-
-
-def _check_place(span: Span) -> None:
-    """Refuse a span whose tokens no longer stand over the characters that it was made over."""
-    first, last = span.doc[span.start], span.doc[span.end - 1]
-    if (span.start_char, span.end_char) != (first.idx, last.idx + len(last)):
-        raise _moved()
-
-
-def _moved() -> DataError:
-    return DataError(
-        "tokens of this Doc were merged or split after it was parsed, and spaCy leaves span groups "
-        "behind then; put what does that before fencepost in the pipeline"
-    )
+        check_place(span)
 
 
 def _within(group: SpanGroup, stretch: Span | Node) -> Iterator[Span]:
@@ -249,7 +244,7 @@ def above(node: Node) -> Span | None:
     for index in range(node.first - 1, node.root - 1, -1):
         span = group[index]
         if span.end >= node.end:
-            _check_place(span)
+            check_place(span)
             return node.doc[span.start : span.end]
     return None
 
