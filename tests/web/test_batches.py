@@ -7,7 +7,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -225,10 +225,28 @@ class TestFailing:
         assert Document.from_dict(document) == PARSER.parse(["a", "b"])
 
 
+def status_of(app: Any, receive: Callable[[], Awaitable[Any]]) -> int:
+    """The status of the answer to a request whose body comes in as `receive` gives it."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/v1/parse",
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json")],
+    }
+    asyncio.run(app(scope, receive, send))
+    status: int = sent[0]["status"]
+    return status
+
+
 class TestGone:
     def ask(self, app: Any, body: dict[str, Any], gone: threading.Event) -> int:
         """The status of an answer to a client that goes away when it is told to."""
-        sent: list[Any] = []
         parts = [{"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}]
 
         async def receive() -> Any:
@@ -238,19 +256,7 @@ class TestGone:
                 await asyncio.sleep(0.01)
             return {"type": "http.disconnect"}
 
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        scope = {
-            "type": "http",
-            "method": "POST",
-            "path": "/v1/parse",
-            "query_string": b"",
-            "headers": [(b"content-type", b"application/json")],
-        }
-        asyncio.run(app(scope, receive, send))
-        status: int = sent[0]["status"]
-        return status
+        return status_of(app, receive)
 
     def test_a_client_that_went_away_is_not_parsed(self) -> None:
         gone = threading.Event()
@@ -362,25 +368,12 @@ class TestClosing:
 
     def post_slowly(self, app: Any) -> int:
         """The status of the answer to a request that is never all there."""
-        sent: list[Any] = []
 
         async def receive() -> Any:
             await asyncio.sleep(0.05)
             return {"type": "http.request", "body": b" ", "more_body": True}
 
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        scope = {
-            "type": "http",
-            "method": "POST",
-            "path": "/v1/parse",
-            "query_string": b"",
-            "headers": [(b"content-type", b"application/json")],
-        }
-        asyncio.run(app(scope, receive, send))
-        status: int = sent[0]["status"]
-        return status
+        return status_of(app, receive)
 
     def test_it_can_be_opened_again(self) -> None:
         app = make_app(PARSER)
