@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -19,6 +19,10 @@ from fencepost.errors import TrainingError
 from fencepost.model.loss import pointing_loss
 from fencepost.model.network import Network, device_of
 from fencepost.training.average import Average
+
+Losses = Callable[  # of each head, summed over steps: what `batch_losses` does
+    [Network, Sequence[Example], Inputs, "Recipe"], dict[str, Tensor]
+]
 
 MOST_SKIPPED = 10  # steps without a finite loss, one after the other
 
@@ -120,11 +124,23 @@ def train(
     progress: Progress,
     accelerator: Accelerator,
     average: Average | None = None,
+    losses: Losses | None = None,
 ) -> Iterator[Step]:
     """Train until the end of the epoch that is under way, one step at a time.
 
     Between two steps everything can be saved: `progress`, the network, the optimiser and the
     random state of torch tell all that comes after.
+
+    Args:
+        network: what is trained.
+        optimizer: of its weights.
+        examples: what it learns from.
+        read: from sentences to what its encoder reads.
+        recipe: how.
+        progress: where training stands; it is moved on.
+        accelerator: where it runs.
+        average: of weights, if one is wanted.
+        losses: what is made small; None: `batch_losses`, the paper's.
     """
     lengths = [len(example.words) for example in examples]
     seed = recipe.seed * 1_000_003 + progress.epoch
@@ -138,7 +154,7 @@ def train(
         factor = rate_factor(share + 0.5 / len(batches) / recipe.epochs, recipe.warmup)
         for parameters in optimizer.param_groups:
             parameters["lr"] = parameters["full_rate"] * factor
-        loss = _accumulated(network, group, read, recipe, accelerator)
+        loss = _accumulated(network, group, read, recipe, accelerator, losses or batch_losses)
         finite = isfinite(loss)
         if finite:  # and yet a gradient may not be
             norm = accelerator.clip_grad_norm_(network.parameters(), recipe.clip)
@@ -179,6 +195,7 @@ def _accumulated(
     read: Reader,
     recipe: Recipe,
     accelerator: Accelerator,
+    losses: Losses,
 ) -> float:
     """Add up the gradients of some batches, and return their loss.
 
@@ -194,9 +211,9 @@ def _accumulated(
         try:
             with accelerator.autocast():
                 inputs = read([example.words for example in batch])
-                losses = batch_losses(network, batch, inputs, recipe)
+                by_head = losses(network, batch, inputs, recipe)
             loss = torch.stack(
-                [losses[name] * recipe.weights[name] / totals[name] for name in losses]
+                [by_head[name] * recipe.weights[name] / totals[name] for name in by_head]
             ).sum()
             accelerator.backward(loss)
         except (MemoryError, torch.OutOfMemoryError) as error:
