@@ -59,7 +59,11 @@ def evaluate(
         done: is told how many words were parsed, batch by batch.
     """
     plain = [replace(parse.sentence, tags=None) for parse in gold]
-    predicted = predict(model, plain, beams=beams, canonical=canonical, done=done)
+    return compared(gold, predict(model, plain, beams=beams, canonical=canonical, done=done))
+
+
+def compared(gold: Sequence[Parse], predicted: Sequence[Parse]) -> dict[str, Report]:
+    """The scores of predicted parses, for the layers that both have."""
     reports: dict[str, Report] = {}
     comparison = Comparison(PARAMETERS)
     for one, other in zip(gold, predicted, strict=True):

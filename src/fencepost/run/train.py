@@ -67,8 +67,8 @@ def run_training(
         torch.set_num_threads(training.threads)
     accelerator = accelerator_for(training.device, training.precision)
     torch.manual_seed(settings.seed)
-    train_parses = list(_read(settings.data.train, settings.data))
-    dev = [parse for _, parse in _read(settings.data.dev, settings.data, is_gold=True)]
+    train_parses = list(read_corpora(settings.data.train, settings.data))
+    dev = [parse for _, parse in read_corpora(settings.data.dev, settings.data, is_gold=True)]
     old = None if training.init is None else load_model(find_model(training.init))
     model, examples = prepare_training(settings, train_parses, pretrained=_transformer_of(old))
     if old is not None:
@@ -255,7 +255,7 @@ def recipe_of(settings: Settings) -> Recipe:
     )
 
 
-def _read(
+def read_corpora(
     corpora: Sequence[Corpus], data: DataSettings, *, is_gold: bool = False
 ) -> Iterator[tuple[Corpus, Parse]]:
     """Sentences to train on, or to score with: then no entity may go uncounted."""
