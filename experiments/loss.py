@@ -1,0 +1,31 @@
+"""The pointing loss over all boundaries against candidates only (section 5, "training loss").
+
+python -m experiments.loss                       # open corpora
+python -m experiments.loss --corpora ptb ctb7    # the paper's, on a graphics card
+"""
+
+from __future__ import annotations
+
+from experiments.commands import arguments
+from experiments.running import Plan, run
+from experiments.tables import score_table
+
+
+def plans(corpus: str) -> tuple[Plan, ...]:
+    """Both ways to normalise."""
+    return (Plan(corpus), Plan(corpus, "candidates", ("training.pointing_loss=candidates",)))
+
+
+def main() -> None:
+    """Train and score both on each corpus."""
+    options = arguments(__doc__, corpora=("gum-trees", "sinica")).parse_args()
+    rows = [
+        [run(plan, seed, options) for seed in options.seeds]
+        for corpus in options.corpora
+        for plan in plans(corpus)
+    ]
+    print(score_table(rows, "tree"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""Table 4: nested entities, with and without the previous label's embedding in the decoder.
+
+python -m experiments.table4                                   # open corpora
+python -m experiments.table4 --corpora ace2004 ace2005 genia   # the paper's, on a graphics card
+"""
+
+from __future__ import annotations
+
+from experiments.commands import arguments
+from experiments.running import Plan, run
+from experiments.tables import score_table
+
+
+def plans(corpus: str) -> tuple[Plan, ...]:
+    """With the label that the last step made, and without."""
+    return (
+        Plan(corpus),
+        Plan(corpus, "no-previous-label", ("heads.entities.previous_label=false",)),
+    )
+
+
+def main() -> None:
+    """Train and score both on each corpus."""
+    corpora = ("gum-entities", "genia-entities", "germeval")
+    options = arguments(__doc__, corpora=corpora).parse_args()
+    rows = [
+        [run(plan, seed, options) for seed in options.seeds]
+        for corpus in options.corpora
+        for plan in plans(corpus)
+    ]
+    print(score_table(rows, "entities"))
+
+
+if __name__ == "__main__":
+    main()
