@@ -71,8 +71,8 @@ class Result:
     command: str
     commit: str
     date: str
-    minutes: float  # of training, by the clock
-    words_per_second: float  # in training
+    minutes: float  # of training: processor time, since others may share the machine
+    words_per_second: float  # in training, by the same time
     train_sentences: int
     dev_sentences: int
     epochs: int
@@ -148,7 +148,7 @@ def _trained(plan: Plan, here: Chosen, folder: Path, *, quiet: bool) -> Result:
         {"seconds": 0.0, "words": 0},
     )
     bar = TrainingBar(training.epochs, quiet=quiet)
-    saved = time.monotonic()
+    saved, spent = time.monotonic(), time.process_time()
     while progress.epoch < training.epochs:
         for step in train(
             network,
@@ -161,8 +161,9 @@ def _trained(plan: Plan, here: Chosen, folder: Path, *, quiet: bool) -> Result:
             average=average,
             losses=plan.system.losses,
         ):
-            kept["seconds"] += step.seconds
+            kept["seconds"] += time.process_time() - spent
             kept["words"] += step.words
+            spent = time.process_time()
             bar.show(step)
             if time.monotonic() - saved >= training.checkpoint_seconds:
                 save_checkpoint(folder, network, optimizer, progress, average, kept=kept)
