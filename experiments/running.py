@@ -14,19 +14,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import time
 from dataclasses import asdict, dataclass, field, replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 
-from experiments.commands import command_line
 from experiments.corpora import Chosen, chosen
+from experiments.keeping import RESULTS, origin, write_json
 from experiments.systems.pointing import Pointing
 from experiments.systems.system import System
 from fencepost import formats
@@ -40,8 +37,6 @@ from fencepost.training.average import Average, averaged
 from fencepost.training.checkpoint import load_checkpoint, save_checkpoint
 from fencepost.training.device import accelerator_for
 from fencepost.training.loop import Progress, optimizer_for, train
-
-RESULTS = Path("experiments/results")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +113,11 @@ def run(plan: Plan, seed: int, options: argparse.Namespace) -> Run:
     path = folder / "result.json"
     if not path.exists():
         result = _trained(plan, here, folder, quiet=options.quiet)
-        _write(path, asdict(result))
+        write_json(path, asdict(result))
     result = Result(**json.loads(path.read_text(encoding="utf-8")))
     if options.keep and not options.quick:
         RESULTS.mkdir(exist_ok=True)
-        _write(RESULTS / f"{plan.corpus}-{plan.name}-{seed}.json", asdict(result))
+        write_json(RESULTS / f"{plan.corpus}-{plan.name}-{seed}.json", asdict(result))
     return Run(plan, folder, here, result)
 
 
@@ -178,18 +173,16 @@ def _trained(plan: Plan, here: Chosen, folder: Path, *, quiet: bool) -> Result:
         save_file(weights, folder / "weights.safetensors")
     formats.write(predicted, folder / "predicted.jsonl")
     return Result(
-        plan.corpus,
-        plan.name,
-        settings.seed,
-        command_line(),
-        commit(),
-        date.today().isoformat(),
-        kept["seconds"] / 60,
-        kept["words"] / max(kept["seconds"], 1e-9),
-        len(examples),
-        len(gold),
-        training.epochs,
-        {layer: report.to_dict() for layer, report in compared(gold, predicted).items()},
+        corpus=plan.corpus,
+        name=plan.name,
+        seed=settings.seed,
+        **origin(),
+        minutes=kept["seconds"] / 60,
+        words_per_second=kept["words"] / max(kept["seconds"], 1e-9),
+        train_sentences=len(examples),
+        dev_sentences=len(gold),
+        epochs=training.epochs,
+        scores={layer: report.to_dict() for layer, report in compared(gold, predicted).items()},
     )
 
 
@@ -204,20 +197,3 @@ def _prepared(plan: Plan, here: Chosen) -> tuple[Model, list[Any]]:
 def _dev(here: Chosen) -> list[Parse]:
     data = here.settings.data
     return [parse for _, parse in read_corpora(data.dev, data, is_gold=True)][: here.dev_sentences]
-
-
-def commit() -> str:
-    """The commit of this checkout; with a plus if files have changed since."""
-    told = subprocess.run(
-        ["git", "describe", "--always", "--dirty=+", "--abbrev=7", "--exclude=*"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return told.stdout.strip() or "unknown"
-
-
-def _write(path: Path, data: Any) -> None:
-    draft = path.with_name(f".{path.name}")
-    draft.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(draft, path)

@@ -7,6 +7,8 @@ from statistics import fmean, stdev
 
 from experiments.running import Run
 from fencepost.cli.tables import table
+from fencepost.scoring.bootstrap import Counts, compared
+from fencepost.scoring.judging import judge_trees
 
 
 def score_table(runs: Sequence[Sequence[Run]], layer: str) -> str:
@@ -43,3 +45,39 @@ def spread(figures: Sequence[float]) -> str:
     """
     mean = f"{fmean(figures):.2f}"
     return f"{mean} ± {stdev(figures):.2f}" if len(figures) > 1 else mean
+
+
+def significance_table(runs: Sequence[Sequence[Run]], *, samples: int = 10_000) -> str:
+    """How sure the differences between systems are, by paired bootstrap over dev sentences.
+
+    A sentence counts with all of a system's seeds together.
+
+    Args:
+        runs: for each system, those with different seeds.
+        samples: how many are drawn.
+    """
+    systems = [_counts(same) for same in runs]
+    rows = [["difference of F1", "", "95 %", "", "p"]]
+    for one, other, found in compared(systems, samples=samples):
+        names = f"{runs[one][0].plan.name} - {runs[other][0].plan.name}"
+        figures = (found.f1, found.low, found.high)
+        rows.append([names, *(f"{figure:+.2f}" for figure in figures), f"{found.p:.4f}"])
+    return table(rows)
+
+
+def _counts(runs: Sequence[Run]) -> list[Counts]:
+    """What each dev sentence adds to the score, over all runs."""
+    sums: list[Counts] = []
+    for run in runs:
+        pairs = zip(run.gold(), run.predicted(), strict=True)
+        judged = [judge_trees(gold.tree, found.tree) for gold, found in pairs if gold.tree]
+        each = [
+            (sum(span.right for span in one.predicted), len(one.gold), len(one.predicted))
+            for one in judged
+        ]
+        sums = [_added(*both) for both in zip(sums, each, strict=True)] if sums else each
+    return sums
+
+
+def _added(one: Counts, other: Counts) -> Counts:
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2]

@@ -1,0 +1,47 @@
+"""A beam of 20 against greedy search (section 5, "beam search").
+
+    python -m experiments.beam                       # open corpora
+    python -m experiments.beam --corpora ptb ctb7    # the paper's, on a graphics card
+
+The models are those of Tables 2 and 3; what is finished is not trained again. The paper's beam
+leaves labels out and its search is free; ours has labels in it and keeps to the canonical rules.
+Both are scored.
+"""
+
+from __future__ import annotations
+
+from experiments.commands import arguments
+from experiments.keeping import keep
+from experiments.running import Plan, run
+from fencepost.cli.tables import table
+from fencepost.run.evaluate import evaluate, main_figure
+
+BEAMS = (1, 20)
+
+
+def main() -> None:
+    """Search with each size."""
+    options = arguments(__doc__, corpora=("gum-trees", "sinica")).parse_args()
+    rows = [["", *(f"{rules}, beam {beams}" for rules in RULES for beams in BEAMS)]]
+    for corpus in options.corpora:
+        for seed in options.seeds:
+            done = run(Plan(corpus), seed, options)
+            model, gold = done.model(), done.gold()
+            figures = {
+                f"{rules}-{beams}": main_figure(
+                    evaluate(model, gold, beams=beams, canonical=canonical)["tree"]
+                )
+                for rules, canonical in RULES.items()
+                for beams in BEAMS
+            }
+            rows.append([f"{corpus}, seed {seed}", *(f"{f1:.2f}" for f1 in figures.values())])
+            data = {"corpus": corpus, "seed": seed, "run": done.result.commit, "f1": figures}
+            keep(f"beam-{corpus}-{seed}", data, options)
+    print(table(rows))
+
+
+RULES = {"canonical": True, "free": False}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""F1 by what spans are like, for several systems: Figures 4 and 5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
+from typing import Any
+
+from experiments.commands import arguments
+from experiments.keeping import keep, picture_path
+from experiments.pictures import Series, bars
+from experiments.running import Run
+from experiments.table2 import SYSTEMS, runs
+from experiments.tables import spread
+from fencepost.cli.tables import table
+from fencepost.scoring.breakdown import Breakdown, tree_breakdown
+
+
+def main(
+    description: str | None,
+    name: str,
+    *,
+    by: str,
+    told: str,
+    paper: Mapping[str, Sequence[float]],
+) -> None:
+    """Count, draw and print.
+
+    Args:
+        description: of the script.
+        name: of the figure.
+        by: which breakdown of `fencepost.scoring.breakdown`.
+        told: what the bins are of, for people.
+        paper: what the paper has, by system.
+    """
+    parser = arguments(description, corpora=("gum-trees",))
+    parser.add_argument("--systems", nargs="+", default=SYSTEMS, choices=SYSTEMS)
+    options = parser.parse_args()
+    for corpus in options.corpora:
+        done = runs([corpus], options.systems, options)
+        broken = {same[0].plan.name: [broken_down(run) for run in same] for same in done}
+        first = next(iter(broken.values()))[0].by[by]
+        bins = {bin_: match.gold for bin_, match in first.items() if match.gold}
+        figures = {
+            system: [[one.by[by][bin_].f1 for one in found] for bin_ in bins]
+            for system, found in broken.items()
+        }
+        rows = [[told, *bins], ["gold spans", *(f"{count:,}" for count in bins.values())]]
+        rows += [[system, *map(spread, each)] for system, each in figures.items()]
+        print(f"{corpus}, dev, F1 by {told}, seeds {' '.join(map(str, options.seeds))}")
+        print(table(rows))
+        title = f"F1 by {told}, {corpus}, dev"
+        ticks = [f"{bin_}\n({count:,})" for bin_, count in bins.items()]
+        series = [
+            Series(
+                system,
+                [fmean(seeds) for seeds in each],
+                [stdev(seeds) if len(seeds) > 1 else 0.0 for seeds in each],
+            )
+            for system, each in figures.items()
+        ]
+        path = picture_path(f"{name}-{corpus}", options)
+        bars(series, ticks, path=path, title=title, across=f"{told} (gold spans)")
+        print(path)
+        data: dict[str, Any] = {
+            "corpus": corpus,
+            "seeds": list(options.seeds),
+            "bins": bins,
+            "f1": figures,
+            "paper": paper,
+            "runs": [run.result.commit for same in done for run in same],
+        }
+        keep(f"{name}-{corpus}", data, options)
+
+
+def broken_down(run: Run) -> Breakdown:
+    """The scores of a run by what spans are like."""
+    pairs = zip(run.gold(), run.predicted(), strict=True)
+    return tree_breakdown((one.tree, other.tree) for one, other in pairs if one.tree is not None)
