@@ -16,6 +16,7 @@ import argparse
 import json
 import time
 from dataclasses import asdict, dataclass, field, replace
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
@@ -111,9 +112,10 @@ def run(plan: Plan, seed: int, options: argparse.Namespace) -> Run:
     folder.mkdir(parents=True, exist_ok=True)
     check_same(here.settings, folder)
     path = folder / "result.json"
-    if not path.exists():
-        result = _trained(plan, here, folder, quiet=options.quiet)
-        write_json(path, asdict(result))
+    with open(folder / ".lock", "w") as file:
+        flock(file, LOCK_EX)  # two scripts that need the same run: the second one waits
+        if not path.exists():
+            write_json(path, asdict(_trained(plan, here, folder, quiet=options.quiet)))
     result = Result(**json.loads(path.read_text(encoding="utf-8")))
     if options.keep and not options.quick:
         RESULTS.mkdir(exist_ok=True)

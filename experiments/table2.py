@@ -13,10 +13,11 @@ import argparse
 from collections.abc import Sequence
 
 from experiments.commands import arguments
+from experiments.keeping import keep
 from experiments.running import Plan, Run, run
 from experiments.systems.chart import Chart
 from experiments.systems.splitting import Splitting
-from experiments.tables import score_table, significance_table
+from experiments.tables import difference_table, differences, score_table
 
 SYSTEMS = ("pointing", "splitting", "chart")
 
@@ -46,8 +47,11 @@ def main() -> None:
     options = parser.parse_args()
     done = runs(options.corpora, options.systems, options)
     print(score_table(done, "tree"))
-    for corpus in options.corpora:
-        print(significance_table([same for same in done if same[0].plan.corpus == corpus]))
+    for corpus in options.corpora if len(options.systems) > 1 else ():
+        found = differences([same for same in done if same[0].plan.corpus == corpus])
+        print(f"\n{corpus}\n{difference_table(found)}")
+        data = [{"first": one, "second": other, **by.to_dict()} for one, other, by in found]
+        keep(f"significance-{corpus}", {"seeds": options.seeds, "differences": data}, options)
 
 
 if __name__ == "__main__":

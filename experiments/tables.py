@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 
 from experiments.running import Run
 from fencepost.cli.tables import table
-from fencepost.scoring.bootstrap import Counts, compared
+from fencepost.scoring.bootstrap import Counts, Difference, compared
 from fencepost.scoring.judging import judge_trees
 
 
@@ -47,7 +47,9 @@ def spread(figures: Sequence[float]) -> str:
     return f"{mean} ± {stdev(figures):.2f}" if len(figures) > 1 else mean
 
 
-def significance_table(runs: Sequence[Sequence[Run]], *, samples: int = 10_000) -> str:
+def differences(
+    runs: Sequence[Sequence[Run]], *, samples: int = 10_000
+) -> list[tuple[str, str, Difference]]:
     """How sure the differences between systems are, by paired bootstrap over dev sentences.
 
     A sentence counts with all of a system's seeds together.
@@ -56,12 +58,17 @@ def significance_table(runs: Sequence[Sequence[Run]], *, samples: int = 10_000) 
         runs: for each system, those with different seeds.
         samples: how many are drawn.
     """
-    systems = [_counts(same) for same in runs]
+    names = [same[0].plan.name for same in runs]
+    found = compared([_counts(same) for same in runs], samples=samples)
+    return [(names[one], names[other], difference) for one, other, difference in found]
+
+
+def difference_table(found: Sequence[tuple[str, str, Difference]]) -> str:
+    """Differences between systems as a table."""
     rows = [["difference of F1", "", "95 %", "", "p"]]
-    for one, other, found in compared(systems, samples=samples):
-        names = f"{runs[one][0].plan.name} - {runs[other][0].plan.name}"
-        figures = (found.f1, found.low, found.high)
-        rows.append([names, *(f"{figure:+.2f}" for figure in figures), f"{found.p:.4f}"])
+    for one, other, by in found:
+        figures = (by.f1, by.low, by.high)
+        rows.append([f"{one} - {other}", *(f"{each:+.2f}" for each in figures), f"{by.p:.4f}"])
     return table(rows)
 
 

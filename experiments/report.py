@@ -1,0 +1,317 @@
+"""Make docs/experiments.md: the text of page.md with the figures in experiments/results.
+
+    python -m experiments.report
+
+Nothing is computed here but means and spreads, so that every figure of the page stands in a file of
+experiments/results, with its command, seed and commit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from experiments.keeping import RESULTS
+from experiments.tables import spread
+
+TEXT = Path("experiments/page.md")
+PAGE = Path("docs/experiments.md")
+
+PARTS = ("precision", "recall", "f1")
+# What the paper reports, on test parts and with large encoders.
+TABLE2 = {
+    "pointing": "96.19 | 95.83 | 96.01",
+    "splitting": " | | 95.7",
+    "chart": "95.85 | 95.53 | 95.69",
+}
+TABLE3 = {"pointing": "91.66 | 91.31 | 91.49", "chart": "91.73 | 91.38 | 91.55"}
+TABLE4 = (
+    ("ACE2004", 86.94, 86.27),
+    ("ACE2005", 85.53, 85.01),
+    ("GENIA", 78.16, 78.22),
+)
+NAMES = {
+    "pointing": "bottom-up pointing",
+    "splitting": "top-down splitting",
+    "chart": "chart, CRF",
+    "gum-trees": "GUM",
+    "gum-entities": "GUM",
+    "gum-trees-words": "GUM",
+    "genia-trees": "GENIA",
+    "genia-entities": "GENIA",
+    "germeval": "GermEval",
+    "sinica": "Sinica",
+    "icepahc": "IcePaHC",
+    "candidates": "loss over candidates only (the paper's ablation)",
+    "canonical": "loss over what the canonical rules allow",
+    "smoothing": "label smoothing 0.1",
+    "average": "moving average of weights, 0.99",
+    "lstm-1": "1 layer of BiLSTM on the encoder",
+    "lstm-3": "3 layers of BiLSTM on the encoder",
+    "exploring": "half of the sentences along own steps, dynamic oracle",
+    "both": "trees and entities together",
+}
+
+
+@cache
+def kept(name: str) -> Any:
+    """What was kept under a name."""
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def seeds(corpus: str, name: str) -> list[Any]:
+    """The results of a way to do it on a corpus, by seed."""
+    numbers = range(1, 10)
+    return [
+        kept(f"{corpus}-{name}-{seed}")
+        for seed in numbers
+        if (RESULTS / f"{corpus}-{name}-{seed}.json").exists()
+    ]
+
+
+def figures(corpus: str, name: str, layer: str = "tree", parts: Sequence[str] = PARTS) -> list[str]:
+    """Means over seeds, with their spread if there are several."""
+    found = seeds(corpus, name)
+    return [spread([result["scores"][layer][part] for result in found]) for part in parts]
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown, figures flush right."""
+    lines = [header, ["---", *["--:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def table2() -> str:
+    """Trees of English."""
+    header = ["", "P", "R", "paper F1", "P", "R", "our F1"]
+    rows = [
+        [NAMES[name], *theirs.split(" | "), *figures("gum-trees", name)]
+        for name, theirs in TABLE2.items()
+    ]
+    return table(header, rows)
+
+
+def significance() -> str:
+    """How sure the differences in Table 2 are."""
+    rows = [
+        [
+            f"{NAMES[one['first']]} − {NAMES[one['second']]}",
+            f"{one['f1']:+.2f}",
+            f"{one['low']:+.2f} to {one['high']:+.2f}",
+            f"{one['p']:.4f}",
+        ]
+        for one in kept("significance-gum-trees")["differences"]
+    ]
+    return table(["", "difference of F1", "95 % interval", "p"], rows)
+
+
+def table3() -> str:
+    """Trees of Chinese."""
+    header = ["", "P", "R", "paper F1", "P", "R", "our F1"]
+    rows = [
+        [NAMES[name], *theirs.split(" | "), *figures("sinica", name)]
+        for name, theirs in TABLE3.items()
+    ]
+    return table(header, rows)
+
+
+def other_trees() -> str:
+    """Trees of other corpora."""
+    rows = [[NAMES[name], *figures(name, "pointing")] for name in ("genia-trees", "icepahc")]
+    return table(["bottom-up pointing on", "P", "R", "F1"], rows)
+
+
+def table4() -> str:
+    """Nested entities, with and without the previous label."""
+    header = ["", "with", "without", "gain"]
+    rows = [
+        [f"paper, {name}", f"{one:.2f}", f"{other:.2f}", f"{one - other:+.2f}"]
+        for name, one, other in TABLE4
+    ]
+    for corpus in ("gum-entities", "genia-entities", "germeval"):
+        one, other = (
+            seeds(corpus, name)[0]["scores"]["entities"]["f1"]
+            for name in ("pointing", "no-previous-label")
+        )
+        rows.append([f"ours, {NAMES[corpus]}", f"{one:.2f}", f"{other:.2f}", f"{one - other:+.2f}"])
+    return table(header, rows)
+
+
+def by_bins(name: str) -> str:
+    """A figure of F1 by bins, as a table."""
+    data = kept(f"{name}-gum-trees")
+    rows = [
+        [f"paper, {NAMES[system]}", *map("{:.2f}".format, f1)]
+        for system, f1 in data["paper"].items()
+    ]
+    rows += [[f"ours, {NAMES[system]}", *map(spread, each)] for system, each in data["f1"].items()]
+    rows.append(["gold spans, GUM dev", *(f"{count:,}" for count in data["bins"].values())])
+    return table(["", *data["bins"]], rows)
+
+
+def beam() -> str:
+    """Beams against greedy search."""
+    rows = [
+        ["paper, PTB", "96.01", "96.06", "+0.05"],
+        ["paper, CTB7", "91.49", "91.46", "−0.03"],
+    ]
+    for corpus in ("gum-trees", "sinica"):
+        f1 = kept(f"beam-{corpus}-1")["f1"]
+        for rules in ("canonical", "free"):
+            one, other = f1[f"{rules}-1"], f1[f"{rules}-20"]
+            told = f"ours, {NAMES[corpus]}, {rules} search"
+            rows.append([told, f"{one:.2f}", f"{other:.2f}", f"{other - one:+.2f}"])
+    return table(["", "greedy", "beam 20", "gain"], rows)
+
+
+def loss() -> str:
+    """The loss over all boundaries against candidates."""
+    rows = [
+        ["paper, PTB", "96.01", "95.89", "−0.12"],
+        ["paper, CTB7", "91.49", "91.39", "−0.10"],
+    ]
+    for corpus in ("gum-trees", "sinica"):
+        one, other = (
+            seeds(corpus, name)[0]["scores"]["tree"]["f1"] for name in ("pointing", "candidates")
+        )
+        rows.append([f"ours, {NAMES[corpus]}", f"{one:.2f}", f"{other:.2f}", f"{other - one:+.2f}"])
+    return table(["", "all boundaries", "candidates", "difference"], rows)
+
+
+def table5() -> str:
+    """Speed."""
+    data = kept("table5-gum-trees-words")
+    ours, paper = data["sentences_a_second"], data["paper"]
+    rows = [
+        [
+            NAMES[name],
+            f"{paper[name]:,}",
+            f"{paper[name] / paper['splitting']:.2f}",
+            f"{ours[name]:.0f}",
+            f"{ours[name] / ours['splitting']:.2f}",
+        ]
+        for name in paper
+    ]
+    header = [
+        "",
+        "paper, sentences/s",
+        "against splitting",
+        "ours, sentences/s",
+        "against splitting",
+    ]
+    return table(header, rows)
+
+
+def lengths() -> str:
+    """Time against length."""
+    data = kept("table5-gum-trees-words")
+    rows = [
+        [NAMES[name], *(f"{one:.0f}" for one in each)]
+        for name, each in data["ms_for_1000_words"].items()
+    ]
+    return table(["ms for 1,000 words", *(f"n = {n}" for n in data["lengths"])], rows)
+
+
+def steps() -> str:
+    """Steps a word."""
+    rows = [
+        ["paper, PTB, trees", "", "1.13", "0.96"],
+        ["paper, ACE2004, entities", "", "0.40", ""],
+    ]
+    for layer, corpora in (
+        ("trees", ("gum-trees", "genia-trees", "sinica", "icepahc")),
+        ("entities", ("gum-entities", "genia-entities", "germeval")),
+    ):
+        for corpus in corpora:
+            data = kept(f"steps-{corpus}")
+            a_word, splits = f"{data['steps_a_word']:.2f}", f"{data['splits_a_word']:.2f}"
+            name = f"ours, {NAMES[corpus]}, {layer}"
+            rows.append([name, f"{data['sentences']:,}", a_word, splits])
+    return table(["", "train sentences", "steps a word", "n − 1 a word"], rows)
+
+
+def beyond() -> str:
+    """What goes beyond the paper."""
+    base = seeds("gum-trees", "pointing")[0]["scores"]["tree"]["f1"]
+    rows = [["the paper's training (loss over all boundaries), no BiLSTM", f"{base:.2f}", ""]]
+    names = ("candidates", "canonical", "smoothing", "average", "lstm-1", "lstm-3", "exploring")
+    for name in names:
+        f1 = seeds("gum-trees", name)[0]["scores"]["tree"]["f1"]
+        rows.append([NAMES[name], f"{f1:.2f}", f"{f1 - base:+.2f}"])
+    return table(["GUM dev, trees, seed 1", "F1", "difference"], rows)
+
+
+def together() -> str:
+    """Trees and entities in one network, and apart."""
+    both = seeds("gum-both", "pointing")[0]["scores"]
+    apart = {
+        layer: seeds(corpus, "pointing")[0]["scores"][layer]
+        for layer, corpus in (("tree", "gum-trees"), ("entities", "gum-entities"))
+    }
+    rows = [
+        [layer, *(f"{one:.2f}" for one in pair), f"{pair[1] - pair[0]:+.2f}"]
+        for layer in apart
+        if (pair := (apart[layer]["f1"], both[layer]["f1"]))
+    ]
+    return table(["GUM dev, F1, seed 1", "apart", "together", "difference"], rows)
+
+
+def run_table() -> str:
+    """Every training run, with what it takes to do it again."""
+    rows = []
+    for path in sorted(RESULTS.glob("*.json")):
+        data = kept(path.stem)
+        if "scores" not in data:
+            continue
+        f1 = ", ".join(f"{scores['f1']:.2f}" for scores in data["scores"].values())
+        rows.append(
+            [
+                f"`{path.stem}`",
+                f"`{data['command']}`",
+                data["commit"],
+                f"{data['train_sentences']:,} × {data['epochs']}",
+                f"{data['minutes']:.1f}",
+                f1,
+            ]
+        )
+    return table(["result", "command", "commit", "sentences × epochs", "minutes", "F1"], rows)
+
+
+def other_commands() -> str:
+    """What was counted and timed, not trained."""
+    rows = []
+    for path in sorted(RESULTS.glob("*.json")):
+        data = kept(path.stem)
+        if "scores" not in data:
+            rows.append([f"`{path.stem}`", f"`{data['command']}`", data["commit"]])
+    return table(["result", "command", "commit"], rows)
+
+
+def page() -> str:
+    """The page, with all figures."""
+    return Template(TEXT.read_text(encoding="utf-8")).substitute(
+        table2=table2(),
+        significance=significance(),
+        table3=table3(),
+        other_trees=other_trees(),
+        table4=table4(),
+        figure4=by_bins("figure4"),
+        figure5=by_bins("figure5"),
+        beam=beam(),
+        loss=loss(),
+        table5=table5(),
+        lengths=lengths(),
+        steps=steps(),
+        beyond=beyond(),
+        together=together(),
+        runs=run_table(),
+        others=other_commands(),
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,63 @@
+"""Training over what the canonical rules allow: the loss is that of the gold parse."""
+
+import pytest
+import torch
+from experiments.systems.canonical import canonical_loss
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fencepost.batching.batches import step_tensors
+from fencepost.batching.examples import collect_labels, example
+from fencepost.model.following import score
+from fencepost.model.found import Steps
+from fencepost.model.head import PointingHead
+from fencepost.structure import Parse, Sentence
+from tests.strategies import nested_spans, trees
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@st.composite
+def entity_parses(draw: st.DrawFn) -> Parse:
+    n = draw(st.integers(1, 6))
+    return Parse(Sentence(("w",) * n), None, tuple(draw(nested_spans(n))))
+
+
+def few(parses: st.SearchStrategy[Parse]) -> st.SearchStrategy[list[Parse]]:
+    return st.lists(parses, min_size=1, max_size=3)
+
+
+@given(
+    st.one_of(
+        st.tuples(st.just("tree"), few(trees().map(lambda tree: Parse(tree.sentence, tree)))),
+        st.tuples(st.just("entities"), few(entity_parses())),
+    )
+)
+def test_the_loss_is_minus_the_log_probability_of_the_gold_parses(
+    drawn: tuple[str, list[Parse]],
+) -> None:
+    layer, gold = drawn
+    labels = collect_labels(gold, [layer])
+    examples = [found for parse in gold if (found := example(parse, labels))]
+    steps = step_tensors(examples, layer)
+    assert steps is not None
+    torch.manual_seed(1)
+    head = PointingHead(
+        boundary_width=8,
+        labels=len(labels[layer]),
+        mlp=6,
+        decoder=5,
+        previous_label=False,
+        open_root=layer == "entities",
+        dropout=0.0,
+    ).eval()
+    lengths = torch.tensor([len(one.words) for one in examples])
+    boundaries = torch.randn(len(examples), int(lengths.max()) + 1, 8)
+    with torch.no_grad():
+        loss = canonical_loss(head, boundaries, lengths, steps)
+        taken = Steps(steps.boundaries, steps.labels, steps.mask.sum(1))
+        expected = -score(head, boundaries, lengths, taken).sum()
+    torch.testing.assert_close(loss, expected, rtol=1e-4, atol=1e-4)
