@@ -16,7 +16,7 @@ from fencepost.cli.tables import table
 from fencepost.scoring.breakdown import Breakdown, tree_breakdown
 
 
-def main(
+def figure(
     description: str | None,
     name: str,
     *,

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from experiments.systems.binary import Binary, Numbered, binarised, restored
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.systems.binary import Binary, Numbered, binarised, restored
 from fencepost.batching.vocabulary import FILLER
 from fencepost.structure.span import Span, by_place
 from tests.strategies import places

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from experiments.systems.canonical import canonical_loss
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.systems.canonical import canonical_loss
 from fencepost.batching.batches import step_tensors
 from fencepost.batching.examples import collect_labels, example
 from fencepost.model.following import score

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from experiments.systems.chart import Chart, ChartHead, Gold, best_trees, chart_losses
-from experiments.systems.inside import best_splits, log_sum
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional
 
+from experiments.systems.chart import Chart, ChartHead, Gold, best_trees, chart_losses
+from experiments.systems.inside import best_splits, log_sum
 from fencepost.batching.examples import Example, Steps, collect_labels, example
 from fencepost.batching.vocabulary import FILLER
 from fencepost.config import Corpus, Settings

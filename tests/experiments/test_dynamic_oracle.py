@@ -5,10 +5,10 @@ from functools import cache
 from itertools import pairwise, product
 
 import pytest
-from experiments.systems.dynamic_oracle import best_places, best_step, best_steps, reachable
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.systems.dynamic_oracle import best_places, best_step, best_steps, reachable
 from fencepost.errors import TransitionError
 from fencepost.structure import Span
 from fencepost.transition import Configuration, Pointing, pointings

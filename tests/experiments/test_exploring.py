@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 from accelerate import Accelerator
-from experiments.systems.dynamic_oracle import best_step
-from experiments.systems.exploring import Exploring, along, best_along, own_paths, path_loss
 from torch import Tensor
 from torch.nn import functional
 
+from experiments.systems.dynamic_oracle import best_step
+from experiments.systems.exploring import Exploring, along, best_along, own_paths, path_loss
 from fencepost.batching.batches import step_tensors
 from fencepost.batching.examples import Example, Steps
 from fencepost.errors import ConfigError

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
+
 from experiments.systems.binary import binarised
 from experiments.systems.splitting import (
     Gold,
@@ -19,8 +21,6 @@ from experiments.systems.splitting import (
     search,
     splitting_loss,
 )
-from torch import Tensor
-
 from fencepost.batching.examples import Example, Steps
 from fencepost.batching.vocabulary import FILLER
 from fencepost.formats import read
