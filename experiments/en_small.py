@@ -21,8 +21,9 @@ from fencepost.formats import Reading, ReadSettings
 from fencepost.parser.calibration import Calibration, calibrate
 from fencepost.parser.model import Model, load_model, save_model
 from fencepost.run.convert import merged
-from fencepost.run.evaluate import PARAMETERS, Report, evaluate, main_figure
+from fencepost.run.evaluate import Report, evaluate, main_figure
 from fencepost.run.metrics import best_epoch, read_epochs
+from fencepost.scoring.judging import PARAMETERS
 from fencepost.structure import Parse
 
 GUM = Path("../shared/data/gum")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fencepost.cli import audit, calibrate, draw, files, look, parse, score, serve, train
+from fencepost.cli import analyse, audit, calibrate, draw, files, look, parse, score, serve, train
 
 HELP = """Constituency trees and nested entities: find, draw, train, score, convert and check them.
 
@@ -61,6 +61,7 @@ for command in (
     files.merge,
     files.prepare,
     score.score,
+    analyse.analyse,
     look.trace,
     look.inspect,
     train.train,

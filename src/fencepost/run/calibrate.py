@@ -17,7 +17,7 @@ from fencepost.parser.calibration import Bin, Calibration, calibrate
 from fencepost.parser.model import Model
 from fencepost.parser.predict import Done, unheard
 from fencepost.parser.shipped import MODELS
-from fencepost.run.evaluate import PARAMETERS
+from fencepost.scoring.judging import PARAMETERS
 from fencepost.structure import Parse
 
 FEW = 300  # spans; with fewer, a bin has less than 20 of them

@@ -9,13 +9,11 @@ from typing import Any
 from fencepost.parser.model import Model
 from fencepost.parser.predict import Done, predict, unheard
 from fencepost.run.score import EntityReport, TreeReport
-from fencepost.scoring import COLLINS, Comparison, side_of_tree
+from fencepost.scoring import Comparison, side_of_tree
+from fencepost.scoring.judging import PARAMETERS
 from fencepost.scoring.totals import per_cent
 from fencepost.structure import Parse, Tree
 from fencepost.structure.span import by_place
-
-# EVALB deletes only TOP; any other wrapper would be a bracket for free in each tree.
-PARAMETERS = replace(COLLINS, deleted=COLLINS.deleted | {"ROOT", "S1", "VROOT"})
 
 
 @dataclass(slots=True)

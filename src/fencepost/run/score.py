@@ -150,11 +150,11 @@ def score_trees(
     theirs = Sides(predicted, predicted_format, settings)
     for number, (one, other) in enumerate(zip_longest(watch(ours), theirs), 1):
         if one is None or other is None:
-            raise _too_short(predicted if other is None else gold, number - 1)
+            raise too_short(predicted if other is None else gold, number - 1)
         (line, gold_side), (other_line, predicted_side) = one, other
         counts = comparison.compare(gold_side, predicted_side)
         if counts.status == 1:
-            problem = _difference(_spoken(gold_side), _spoken(predicted_side), parameters)
+            problem = difference_of_words(_spoken(gold_side), _spoken(predicted_side), parameters)
             if problem:  # otherwise only tags differ, which EVALB counts as an error sentence
                 raise DataError(
                     f"{problem} (gold: {gold}:{line}).\n  Pass --to evalb to count such sentences "
@@ -191,8 +191,8 @@ def score_entities(
     theirs = Reading(predicted, format=predicted_format, settings=settings)
     for number, (one, other) in enumerate(zip_longest(watch(ours), theirs), 1):
         if one is None or other is None:
-            raise _too_short(predicted if other is None else gold, number - 1)
-        problem = _difference(one.words, other.words, COLLINS)
+            raise too_short(predicted if other is None else gold, number - 1)
+        problem = difference_of_words(one.words, other.words, COLLINS)
         for parse, reading in ((one, ours), (other, theirs)):
             if parse.entities is None:
                 raise DataError("this sentence has no entities layer").at(*reading.place)
@@ -205,7 +205,8 @@ def score_entities(
     return report
 
 
-def _too_short(path: Path, sentences: int) -> DataError:
+def too_short(path: Path | str, sentences: int) -> DataError:
+    """The error that one of two files has fewer sentences."""
     return DataError(
         f"this file ends after {sentences} sentences, and the other one goes on", path=str(path)
     )
@@ -216,7 +217,9 @@ def _spoken(side: Side) -> list[str]:
     return [word for word, tag in zip(side.words, side.tags, strict=True) if tag != TRACE]
 
 
-def _difference(gold: Sequence[str], predicted: Sequence[str], rules: Parameters) -> str:
+def difference_of_words(
+    gold: Sequence[str], predicted: Sequence[str], rules: Parameters = COLLINS
+) -> str:
     """What is different between two sentences; nothing if they have the same words."""
     for index, (one, other) in enumerate(zip(gold, predicted, strict=False)):
         if not rules.same_word(one, other):

@@ -1,0 +1,173 @@
+"""The spans of a gold parse and of a predicted one: which are right, and what each is like."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
+
+from fencepost.errors import DataError
+from fencepost.scoring.parameters import COLLINS
+from fencepost.structure import Parse, Span, Tree
+from fencepost.structure.span import by_place
+
+# EVALB deletes only TOP; any other wrapper would be a bracket for free in each tree.
+PARAMETERS = replace(COLLINS, deleted=COLLINS.deleted | {"ROOT", "S1", "VROOT"})
+
+
+class Judged(NamedTuple):
+    """A span that counts, what it is like in its own parse, and whether the other has it."""
+
+    span: Span  # as it is compared: over the words that count, with the label that counts
+    shown: Span  # as it stands in its parse
+    children: int  # of a tree: spans and words directly below; else entities directly inside
+    depth: int  # 1: no other that counts holds it
+    right: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One sentence: the spans of both sides that count, from left to right, holders first."""
+
+    length: int  # words of the sentence
+    words: tuple[str, ...]  # those that count
+    gold: tuple[Judged, ...]
+    predicted: tuple[Judged, ...]
+    is_parsed: bool = True  # else nothing was predicted, and all gold spans are missing
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many spans are matched, gold and predicted: what the sentence adds to a score."""
+        return sum(one.right for one in self.gold), len(self.gold), len(self.predicted)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether there is nothing wrong."""
+        matched, gold, predicted = self.counts
+        return self.is_parsed and matched == gold == predicted
+
+
+def judge_trees(gold: Tree, predicted: Tree | None) -> Judgement:
+    """Two trees of the same words, by the rules of EVALB with `PARAMETERS`.
+
+    The tags are the gold ones for both, so that a punctuation mark with another tag is no error
+    of length.
+
+    Args:
+        gold: the annotation.
+        predicted: what was found; None if nothing was.
+    """
+    words = gold.sentence.words
+    if predicted is not None and predicted.sentence.words != words:
+        raise DataError("two trees of the same words were expected")
+    tags = gold.sentence.tags or ("",) * len(words)
+    kept = [tag not in PARAMETERS.deleted for tag in tags]
+    return _judgement(
+        words,
+        tuple(word for word, keeps in zip(words, kept, strict=True) if keeps),
+        _of_tree(gold, kept),
+        [] if predicted is None else _of_tree(predicted, kept),
+        is_parsed=predicted is not None,
+    )
+
+
+def judge_entities(gold: Parse, predicted: Parse) -> Judgement:
+    """The entities of two parses of the same words, by strict match.
+
+    Gold entities that were dropped on reading, since they cross others, count all the same.
+    """
+    if gold.words != predicted.words:
+        raise DataError("two parses of the same words were expected")
+    ours, theirs = (
+        _of_entities((parse.entities or ()) + parse.dropped) for parse in (gold, predicted)
+    )
+    return _judgement(gold.words, gold.words, ours, theirs, is_parsed=True)
+
+
+def _judgement(
+    words: tuple[str, ...],
+    counted: tuple[str, ...],
+    gold: list[Judged],
+    predicted: list[Judged],
+    *,
+    is_parsed: bool,
+) -> Judgement:
+    # Each span matches one other, so that saying a thing twice does not pay.
+    common = Counter(one.span for one in gold) & Counter(one.span for one in predicted)
+    ours, theirs = (tuple(_marked(side, Counter(common))) for side in (gold, predicted))
+    return Judgement(len(words), counted, ours, theirs, is_parsed)
+
+
+def _marked(side: Iterable[Judged], common: Counter[Span]) -> Iterable[Judged]:
+    """The same spans with those marked that are among the ones in common."""
+    for one in side:
+        right = common[one.span] > 0
+        common[one.span] -= right
+        yield one._replace(right=right)
+
+
+def _of_tree(tree: Tree, kept: Sequence[bool]) -> list[Judged]:
+    """The brackets that count, over the words that are kept."""
+    before = list(accumulate(kept, initial=0))
+    holders = holders_of(tree.spans)
+    # All words are children until a smaller span holds them.
+    children = [end - start for start, end, _ in tree.spans]
+    depths: list[int] = []
+    counted: list[tuple[int, Span]] = []
+    for index, (start, end, label) in enumerate(tree.spans):
+        holder = holders[index]
+        depth = 0
+        if holder is not None:
+            children[holder] -= end - start - 1
+            depth = depths[holder]
+        name = counted_label(label or "")
+        counts = name is not None and before[start] < before[end]
+        depths.append(depth + counts)
+        if counts:
+            counted.append((index, Span(before[start], before[end], name)))
+    return [
+        Judged(span, Span(*tree.spans[index]), children[index], depths[index])
+        for index, span in counted
+    ]
+
+
+def _of_entities(entities: Iterable[Span]) -> list[Judged]:
+    spans = [Span(*span) for span in by_place(entities)]
+    holders = holders_of(spans)
+    inside = Counter(holders)
+    depths: list[int] = []
+    for holder in holders:
+        depths.append(1 if holder is None else depths[holder] + 1)
+    return [Judged(span, span, inside[i], depths[i]) for i, span in enumerate(spans)]
+
+
+@lru_cache(maxsize=4096)
+def counted_label(label: str) -> str | None:
+    """The label under which a bracket is compared; None if it does not count.
+
+    >>> counted_label("NP-SBJ"), counted_label("PRT"), counted_label("ROOT")
+    ('NP', 'ADVP', None)
+    """
+    name = PARAMETERS.counted_label(label)
+    return None if name is None else (PARAMETERS.representatives or {}).get(name, name)
+
+
+def holders_of(spans: Sequence[Span]) -> list[int | None]:
+    """Of each span, which other one is directly around it; holders come first.
+
+    Spans that cross do not hold each other.
+
+    >>> holders_of([Span(0, 4, "A"), Span(0, 2, "B"), Span(1, 2, "C"), Span(2, 4, "D")])
+    [None, 0, 1, 0]
+    """
+    found: list[int | None] = []
+    around: list[int] = []
+    for index, span in enumerate(spans):
+        while around and spans[around[-1]].end <= span.start:
+            around.pop()
+        found.append(next((h for h in reversed(around) if spans[h].end >= span.end), None))
+        around.append(index)
+    return found

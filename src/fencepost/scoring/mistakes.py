@@ -1,0 +1,151 @@
+"""What a parse has wrong, span by span, and for what reason.
+
+Each missing and each extra span has one reason, the first that fits:
+
+label        the other side has another label over the same words
+attachment   a tree: a span that both have stands elsewhere, which this one is due to
+boundary     an entity: the other side has the same label over words that are partly the same
+missing      a gold span that nothing predicted corresponds to
+extra        a predicted span that nothing in the gold data corresponds to
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fencepost.scoring.attachment import holds, is_in, moves_of, told
+from fencepost.scoring.judging import Judged, Judgement
+from fencepost.structure import Span
+
+Reason = Literal["label", "attachment", "boundary", "missing", "extra"]
+REASONS: tuple[Reason, ...] = ("label", "attachment", "boundary", "missing", "extra")
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """The spans that are wrong for one reason, as they stand in their parses.
+
+    Attributes:
+        reason: why they are wrong.
+        kind: what it is like, as in `NP → ADJP`.
+        missing: gold spans.
+        extra: predicted spans.
+        moved: the span that stands elsewhere, of an attachment.
+    """
+
+    reason: Reason
+    kind: str
+    missing: tuple[Span, ...] = ()
+    extra: tuple[Span, ...] = ()
+    moved: Span | None = None
+
+
+def tree_mistakes(judgement: Judgement) -> list[Mistake]:
+    """The mistakes of a predicted tree.
+
+    >>> from fencepost.scoring.judging import judge_trees
+    >>> from fencepost.structure import Tree
+    >>> gold, predicted = (Tree.from_brackets(text) for text in (
+    ...     "(VP (V saw) (NP (NP (N men)) (PP (P with) (NP (N dogs)))))",
+    ...     "(VP (V saw) (NP (N men)) (PP (P with) (NP (N dogs))))"))
+    >>> for mistake in tree_mistakes(judge_trees(gold, predicted)):
+    ...     print(mistake.reason, "-", mistake.kind)
+    attachment - PP under VP, belongs to NP
+    """
+    wrong = _Wrong(judgement)
+    found = list(_relabelled(wrong))
+    found += _misplaced(wrong, judgement)
+    return [*found, *_left(wrong)]
+
+
+def entity_mistakes(judgement: Judgement) -> list[Mistake]:
+    """The mistakes among predicted entities."""
+    wrong = _Wrong(judgement)
+    return [*_relabelled(wrong), *_shifted(wrong), *_left(wrong)]
+
+
+class _Wrong:
+    """The spans that are wrong and still have no reason."""
+
+    def __init__(self, judgement: Judgement) -> None:
+        self.missing = [one for one in judgement.gold if not one.right]
+        self.extra = [one for one in judgement.predicted if not one.right]
+
+    def take(
+        self,
+        reason: Reason,
+        kind: str,
+        *,
+        missing: Sequence[Judged] = (),
+        extra: Sequence[Judged] = (),
+        moved: Span | None = None,
+    ) -> Mistake:
+        """A mistake, whose spans have a reason from now on."""
+        self.missing = [one for one in self.missing if not is_in(one, missing)]
+        self.extra = [one for one in self.extra if not is_in(one, extra)]
+        ours, theirs = (tuple(one.shown for one in side) for side in (missing, extra))
+        return Mistake(reason, kind, ours, theirs, moved)
+
+
+def _relabelled(wrong: _Wrong) -> Iterator[Mistake]:
+    """Pairs over the same words, in a chain from the outermost on."""
+    for one in list(wrong.missing):
+        other = next((o for o in wrong.extra if o.span[:2] == one.span[:2]), None)
+        if other is not None:
+            kind = f"{told(one.span)} → {told(other.span)}"
+            yield wrong.take("label", kind, missing=[one], extra=[other])
+
+
+def _misplaced(wrong: _Wrong, judgement: Judgement) -> Iterator[Mistake]:
+    """What is due to spans that stand elsewhere, those first to which the most is due."""
+    due = [
+        (move, *move.explains(wrong.missing, wrong.extra, judgement))
+        for move in moves_of(judgement)
+    ]
+    while due := [(move, ours, theirs) for move, ours, theirs in due if ours or theirs]:
+        # Of those that explain as much, the first, which is the likeliest.
+        move, missing, extra = max(due, key=lambda item: len(item[1]) + len(item[2]))
+        moved = move.span.shown
+        yield wrong.take("attachment", move.kind, missing=missing, extra=extra, moved=moved)
+        left = {id(one) for one in (*wrong.missing, *wrong.extra)}
+        due = [
+            (
+                other,
+                [one for one in ours if id(one) in left],
+                [one for one in theirs if id(one) in left],
+            )
+            for other, ours, theirs in due
+        ]
+
+
+def _shifted(wrong: _Wrong) -> Iterator[Mistake]:
+    """Pairs with the same label over partly the same words, those first that share the most."""
+    pairs = [
+        (shared, one, other)
+        for one in wrong.missing
+        for other in wrong.extra
+        if one.span.label == other.span.label
+        and (shared := min(one.span.end, other.span.end) - max(one.span.start, other.span.start))
+        > 0
+    ]
+    taken: list[Judged] = []
+    for _, one, other in sorted(pairs, key=lambda pair: -pair[0]):
+        if not is_in(one, taken) and not is_in(other, taken):
+            taken += (one, other)
+            kind = f"{told(one.span)}: {_how(one.span, other.span)}"
+            yield wrong.take("boundary", kind, missing=[one], extra=[other])
+
+
+def _how(gold: Span, predicted: Span) -> str:
+    if holds(gold, predicted):
+        return "too short"
+    return "too long" if holds(predicted, gold) else "shifted"
+
+
+def _left(wrong: _Wrong) -> Iterator[Mistake]:
+    for one in wrong.missing:
+        yield wrong.take("missing", told(one.span), missing=[one])
+    for one in wrong.extra:
+        yield wrong.take("extra", told(one.span), extra=[one])
