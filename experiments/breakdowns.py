@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
-from experiments.commands import arguments
 from experiments.keeping import keep, picture_path
 from experiments.pictures import Series, bars
 from experiments.running import Run
-from experiments.table2 import SYSTEMS, runs
+from experiments.table2 import runs, suffix, system_arguments
 from experiments.tables import spread
 from fencepost.cli.tables import table
 from fencepost.scoring.breakdown import Breakdown, tree_breakdown
@@ -33,12 +32,13 @@ def figure(
         told: what the bins are of, for people.
         paper: what the paper has, by system.
     """
-    parser = arguments(description, corpora=("gum-trees",))
-    parser.add_argument("--systems", nargs="+", default=SYSTEMS, choices=SYSTEMS)
-    options = parser.parse_args()
+    options = system_arguments(description, corpora=("gum-trees",)).parse_args()
     for corpus in options.corpora:
         done = runs([corpus], options.systems, options)
-        broken = {same[0].plan.name: [broken_down(run) for run in same] for same in done}
+        broken = {
+            system: [broken_down(run) for run in same]
+            for system, same in zip(options.systems, done, strict=True)
+        }
         first = next(iter(broken.values()))[0].by[by]
         bins = {bin_: match.gold for bin_, match in first.items() if match.gold}
         figures = {
@@ -59,7 +59,8 @@ def figure(
             )
             for system, each in figures.items()
         ]
-        path = picture_path(f"{name}-{corpus}", options)
+        kept_as = f"{name}-{corpus}{suffix(options)}"
+        path = picture_path(kept_as, options)
         bars(series, ticks, path=path, title=title, across=f"{told} (gold spans)")
         print(path)
         data: dict[str, Any] = {
@@ -70,7 +71,7 @@ def figure(
             "paper": paper,
             "runs": [run.result.commit for same in done for run in same],
         }
-        keep(f"{name}-{corpus}", data, options)
+        keep(kept_as, data, options)
 
 
 def broken_down(run: Run) -> Breakdown:

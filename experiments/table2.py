@@ -10,23 +10,32 @@ with the same encoder, heads of the same sizes and the same number of steps.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from experiments.commands import arguments
 from experiments.keeping import keep
 from experiments.running import Plan, Run, run
 from experiments.systems.chart import Chart
+from experiments.systems.pointing import Pointing
 from experiments.systems.splitting import Splitting
+from experiments.systems.system import System
 from experiments.tables import difference_table, differences, score_table
 
 SYSTEMS = ("pointing", "splitting", "chart")
 
 
-def plan(corpus: str, name: str) -> Plan:
-    """The plan of a system on a corpus."""
-    if name == "splitting":
-        return Plan(corpus, name, system=Splitting())
-    return Plan(corpus, name, system=Chart()) if name == "chart" else Plan(corpus, name)
+def plan(corpus: str, name: str, epochs: int | None = None) -> Plan:
+    """The plan of a system on a corpus.
+
+    Args:
+        corpus: a file of settings.
+        name: of the system.
+        epochs: if there are to be more or fewer than the settings say.
+    """
+    systems: dict[str, Callable[[], System]] = {"splitting": Splitting, "chart": Chart}
+    changes = () if epochs is None else (f"training.epochs={epochs}",)
+    more = "" if epochs is None else f"-{epochs}-epochs"
+    return Plan(corpus, f"{name}{more}", changes, systems.get(name, Pointing)())
 
 
 def runs(
@@ -34,24 +43,41 @@ def runs(
 ) -> list[list[Run]]:
     """The runs of each system on each corpus, with all seeds."""
     return [
-        [run(plan(corpus, name), seed, options) for seed in options.seeds]
+        [run(plan(corpus, name, options.epochs), seed, options) for seed in options.seeds]
         for corpus in corpora
         for name in systems
     ]
 
 
+def system_arguments(
+    description: str | None, *, corpora: tuple[str, ...], systems: tuple[str, ...] = SYSTEMS
+) -> argparse.ArgumentParser:
+    """The options of every script that compares systems."""
+    parser = arguments(description, corpora=corpora)
+    parser.add_argument("--systems", nargs="+", default=systems, choices=SYSTEMS)
+    parser.add_argument("--epochs", type=int, help="more or fewer than the settings say")
+    return parser
+
+
 def main() -> None:
     """Train and score each system."""
-    parser = arguments(__doc__, corpora=("gum-trees",))
-    parser.add_argument("--systems", nargs="+", default=SYSTEMS, choices=SYSTEMS)
-    options = parser.parse_args()
+    options = system_arguments(__doc__, corpora=("gum-trees",)).parse_args()
     done = runs(options.corpora, options.systems, options)
     print(score_table(done, "tree"))
     for corpus in options.corpora if len(options.systems) > 1 else ():
         found = differences([same for same in done if same[0].plan.corpus == corpus])
         print(f"\n{corpus}\n{difference_table(found)}")
         data = [{"first": one, "second": other, **by.to_dict()} for one, other, by in found]
-        keep(f"significance-{corpus}", {"seeds": options.seeds, "differences": data}, options)
+        keep(
+            f"significance-{corpus}{suffix(options)}",
+            {"seeds": options.seeds, "differences": data},
+            options,
+        )
+
+
+def suffix(options: argparse.Namespace) -> str:
+    """What tells figures of longer or shorter runs from those with the usual number of epochs."""
+    return "" if options.epochs is None else f"-{options.epochs}-epochs"
 
 
 if __name__ == "__main__":

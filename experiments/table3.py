@@ -8,16 +8,14 @@ python -m experiments.table3 --corpora genia-trees icepahc --systems pointing   
 
 from __future__ import annotations
 
-from experiments.commands import arguments
-from experiments.table2 import SYSTEMS, runs
+from experiments.table2 import runs, system_arguments
 from experiments.tables import score_table
 
 
 def main() -> None:
     """Train and score each system."""
-    parser = arguments(__doc__, corpora=("sinica",))
-    parser.add_argument("--systems", nargs="+", default=("pointing", "chart"), choices=SYSTEMS)
-    options = parser.parse_args()
+    systems = ("pointing", "chart")
+    options = system_arguments(__doc__, corpora=("sinica",), systems=systems).parse_args()
     print(score_table(runs(options.corpora, options.systems, options), "tree"))
 
 

@@ -16,11 +16,10 @@ from statistics import median
 
 import torch
 
-from experiments.commands import arguments
 from experiments.keeping import keep, picture_path
 from experiments.pictures import Series, lines
 from experiments.running import Run
-from experiments.table2 import SYSTEMS, runs
+from experiments.table2 import SYSTEMS, runs, system_arguments
 from fencepost.cli.tables import table
 from fencepost.parser.model import Model
 from fencepost.structure import Sentence
@@ -53,7 +52,7 @@ def cut(sentences: Sequence[Sentence], length: int) -> list[Sentence]:
 
 def main() -> None:
     """Train what is missing, and time it."""
-    parser = arguments(__doc__, corpora=("gum-trees-words",))
+    parser = system_arguments(__doc__, corpora=("gum-trees-words",))
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()
     rounds = 1 if options.quick else options.rounds
