@@ -6,20 +6,21 @@ canonical   pointing and labels normalised over what the canonical rules allow
 smoothing   a tenth of each label's target shared by all labels
 average     a moving average of weights, over some hundred steps
 lstm-1, -3  layers of a two-way LSTM on the encoder (the paper has 3; here there are none otherwise)
-exploring   half of the batches along the model's own steps, with a dynamic oracle
+            with boundaries half as wide, since they take one direction from each side
+exploring   half of the sentences along the model's own steps, with a dynamic oracle
 both        trees and entities in one network
 """
 
 from __future__ import annotations
 
-from experiments.commands import arguments
+from experiments.commands import arguments, start
 from experiments.running import Plan, run
 from experiments.systems.canonical import Canonical
 from experiments.systems.exploring import Exploring
 from experiments.tables import score_table
 
 TREES = "gum-trees"
-# As wide as the encoder's own vectors; boundaries then take one direction from each side.
+# Both directions together are as wide as the encoder's own vectors.
 LSTM = ("network.lstm_hidden=192", "network.boundary=halves")
 
 PLANS = (
@@ -52,4 +53,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

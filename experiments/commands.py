@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
 from experiments.corpora import DATA
+from fencepost.errors import FencepostError
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
@@ -21,8 +26,11 @@ def arguments(
         corpora: what it runs on unless told otherwise; none: it does not take any.
         seeds: with which, unless told otherwise; none: there is no chance in it.
     """
+    commit()  # now: the checkout may move on while this runs
     parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,  # so that `command_line` knows its options
     )
     if corpora:
         parser.add_argument(
@@ -36,7 +44,7 @@ def arguments(
         "--keep", action="store_true", help="keep the figures in experiments/results, for the docs"
     )
     parser.add_argument(
-        "--quick", action="store_true", help="on a small slice: only whether it runs"
+        "--quick", action="store_true", help="on a small slice: only whether it runs; in OUT/quick"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     return parser
@@ -50,6 +58,32 @@ def command_line() -> str:
     for word in given:
         if word in ("--data", "--out"):
             next(given, None)
-        elif word not in ("--keep", "--quiet"):
+        elif word not in ("--keep", "--quiet") and not word.startswith(("--data=", "--out=")):
             words.append(word)
     return " ".join(words)
+
+
+@cache  # what runs is the code that was there when it began
+def commit() -> str:
+    """The commit of this checkout when first asked; with a plus if files had changed since."""
+    told = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+", "--abbrev=7", "--exclude=*"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return told.stdout.strip() or "unknown"
+
+
+def out_folder(options: argparse.Namespace) -> Path:
+    """Where runs and pictures go: trials apart from the others, whose settings they do not have."""
+    return Path(options.out) / "quick" if options.quick else Path(options.out)
+
+
+def start(main: Callable[[], None]) -> None:
+    """Run a script; an error of the user's is printed as text and ends it with status 2."""
+    try:
+        main()
+    except FencepostError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

@@ -49,11 +49,12 @@ def chosen(name: str, options: argparse.Namespace, changes: Sequence[str] = ()) 
     path = OPEN / f"{name}.toml"
     if not path.exists():
         path = PAPER / f"{name}.toml"
+    if not path.exists():
+        raise ConfigError(
+            f"{name}: no such settings in {OPEN} or {PAPER}, seen from the project's folder"
+        )
     changes = [*changes, *(QUICK if options.quick else ())]
     settings = read_settings(path, changes=changes)
-    encoder = settings.network.encoder
-    if encoder.kind == "transformer" and encoder.model == str(ENCODER) and not ENCODER.exists():
-        raise ConfigError(f"{ENCODER}: this encoder is made by python -m experiments.encoder")
     data = settings.data.model_copy(
         update={
             part: tuple(_moved(corpus, options.data) for corpus in getattr(settings.data, part))
@@ -64,6 +65,13 @@ def chosen(name: str, options: argparse.Namespace, changes: Sequence[str] = ()) 
     if options.quick:
         return Chosen(name, settings, QUICK_SENTENCES, QUICK_SENTENCES)
     return Chosen(name, settings, FIRST.get(name))
+
+
+def check_encoder(settings: Settings) -> None:
+    """Say how the encoder of the open corpora is made, if it is wanted and not there."""
+    encoder = settings.network.encoder
+    if encoder.kind == "transformer" and encoder.model == str(ENCODER) and not ENCODER.exists():
+        raise ConfigError(f"{ENCODER}: this encoder is made by python -m experiments.encoder")
 
 
 def _moved(corpus: Corpus, data: str) -> Corpus:

@@ -9,6 +9,7 @@ The runs are those of Table 2; what is finished is not trained again.
 from __future__ import annotations
 
 from experiments.breakdowns import figure
+from experiments.commands import start
 
 # The paper's own bars: ours, and Nguyen et al. (2021), on the test part of PTB.
 PAPER = {
@@ -23,4 +24,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

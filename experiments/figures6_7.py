@@ -15,7 +15,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from experiments.commands import arguments
+from experiments.commands import arguments, start
 from experiments.corpora import chosen
 from experiments.keeping import keep, picture_path
 from experiments.pictures import save
@@ -90,4 +90,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from experiments.commands import command_line
+from experiments.commands import command_line, commit, out_folder
 
 RESULTS = Path("experiments/results")
 PICTURES = Path("docs/experiments")
@@ -20,17 +19,6 @@ PICTURES = Path("docs/experiments")
 def origin() -> dict[str, str]:
     """Where figures come from: command, commit and day."""
     return {"command": command_line(), "commit": commit(), "date": date.today().isoformat()}
-
-
-def commit() -> str:
-    """The commit of this checkout; with a plus if files have changed since."""
-    told = subprocess.run(
-        ["git", "describe", "--always", "--dirty=+", "--abbrev=7", "--exclude=*"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return told.stdout.strip() or "unknown"
 
 
 def keep(name: str, data: Mapping[str, Any], options: argparse.Namespace) -> None:
@@ -42,7 +30,7 @@ def keep(name: str, data: Mapping[str, Any], options: argparse.Namespace) -> Non
 
 def picture_path(name: str, options: argparse.Namespace) -> Path:
     """Where a picture goes: into the documentation if it is kept."""
-    folder = PICTURES if options.keep and not options.quick else Path(options.out)
+    folder = PICTURES if options.keep and not options.quick else out_folder(options)
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{name}.svg"
 

@@ -6,7 +6,7 @@ python -m experiments.loss --corpora ptb ctb7    # the paper's, on a graphics ca
 
 from __future__ import annotations
 
-from experiments.commands import arguments
+from experiments.commands import arguments, start
 from experiments.running import Plan, run
 from experiments.tables import score_table
 
@@ -28,4 +28,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

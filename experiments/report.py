@@ -17,18 +17,21 @@ from typing import Any
 
 from experiments.keeping import RESULTS
 from experiments.tables import spread
+from fencepost.scoring.bootstrap import Difference
 
 TEXT = Path("experiments/page.md")
 PAGE = Path("docs/experiments.md")
 
 PARTS = ("precision", "recall", "f1")
+NOT_RUN = "not run"
+BESIDE = ["", "paper P", "paper R", "paper F1", "our P", "our R", "our F1"]
 # What the paper reports, on test parts and with large encoders.
 TABLE2 = {
-    "pointing": "96.19 | 95.83 | 96.01",
-    "splitting": " | | 95.7",
-    "chart": "95.85 | 95.53 | 95.69",
+    "pointing": ("96.19", "95.83", "96.01"),
+    "splitting": ("", "", "95.7"),
+    "chart": ("95.85", "95.53", "95.69"),
 }
-TABLE3 = {"pointing": "91.66 | 91.31 | 91.49", "chart": "91.73 | 91.38 | 91.55"}
+TABLE3 = {"pointing": ("91.66", "91.31", "91.49"), "chart": ("91.73", "91.38", "91.55")}
 TABLE4 = (
     ("ACE2004", 86.94, 86.27),
     ("ACE2005", 85.53, 85.01),
@@ -63,20 +66,30 @@ def kept(name: str) -> Any:
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def seeds(corpus: str, name: str) -> list[Any]:
-    """The results of a way to do it on a corpus, by seed."""
-    numbers = range(1, 10)
-    return [
-        kept(f"{corpus}-{name}-{seed}")
-        for seed in numbers
-        if (RESULTS / f"{corpus}-{name}-{seed}.json").exists()
-    ]
+def is_kept(name: str) -> bool:
+    """Whether there is anything under a name."""
+    return (RESULTS / f"{name}.json").exists()
 
 
-def figures(corpus: str, name: str, layer: str = "tree", parts: Sequence[str] = PARTS) -> list[str]:
-    """Means over seeds, with their spread if there are several."""
-    found = seeds(corpus, name)
-    return [spread([result["scores"][layer][part] for result in found]) for part in parts]
+def figures(corpus: str, name: str) -> list[str]:
+    """Precision, recall and F1 of trees: means over seeds, and the spread of several."""
+    files = [f"{corpus}-{name}-{seed}" for seed in (1, 2, 3)]
+    found = [kept(file)["scores"]["tree"] for file in files if is_kept(file)]
+    if not found:
+        return [NOT_RUN] * len(PARTS)
+    return [spread([scores[part] for scores in found]) for part in PARTS]
+
+
+def f1(corpus: str, name: str = "pointing", layer: str = "tree") -> float | None:
+    """The F1 with seed 1; None if that was not run."""
+    file = f"{corpus}-{name}-1"
+    return float(kept(file)["scores"][layer]["f1"]) if is_kept(file) else None
+
+
+def two(one: float | None, other: float | None) -> list[str]:
+    """Two figures, and by how much the second is larger."""
+    told = [NOT_RUN if figure is None else f"{figure:.2f}" for figure in (one, other)]
+    return [*told, "" if one is None or other is None else f"{other - one:+.2f}"]
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -87,12 +100,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def table2() -> str:
     """Trees of English."""
-    header = ["", "P", "R", "paper F1", "P", "R", "our F1"]
-    rows = [
-        [NAMES[name], *theirs.split(" | "), *figures("gum-trees", name)]
-        for name, theirs in TABLE2.items()
-    ]
-    return table(header, rows)
+    rows = [[NAMES[name], *paper, *figures("gum-trees", name)] for name, paper in TABLE2.items()]
+    return table(BESIDE, rows)
 
 
 def significance() -> str:
@@ -102,7 +111,7 @@ def significance() -> str:
             f"{NAMES[one['first']]} − {NAMES[one['second']]}",
             f"{one['f1']:+.2f}",
             f"{one['low']:+.2f} to {one['high']:+.2f}",
-            f"{one['p']:.4f}",
+            Difference(**{key: one[key] for key in Difference.__dataclass_fields__}).told_p,
         ]
         for one in kept("significance-gum-trees")["differences"]
     ]
@@ -111,12 +120,8 @@ def significance() -> str:
 
 def table3() -> str:
     """Trees of Chinese."""
-    header = ["", "P", "R", "paper F1", "P", "R", "our F1"]
-    rows = [
-        [NAMES[name], *theirs.split(" | "), *figures("sinica", name)]
-        for name, theirs in TABLE3.items()
-    ]
-    return table(header, rows)
+    rows = [[NAMES[name], *paper, *figures("sinica", name)] for name, paper in TABLE3.items()]
+    return table(BESIDE, rows)
 
 
 def other_trees() -> str:
@@ -127,26 +132,19 @@ def other_trees() -> str:
 
 def table4() -> str:
     """Nested entities, with and without the previous label."""
-    header = ["", "with", "without", "gain"]
-    rows = [
-        [f"paper, {name}", f"{one:.2f}", f"{other:.2f}", f"{one - other:+.2f}"]
-        for name, one, other in TABLE4
-    ]
+    rows = [[f"paper, {name}", *two(without, label)] for name, label, without in TABLE4]
     for corpus in ("gum-entities", "genia-entities", "germeval"):
-        one, other = (
-            seeds(corpus, name)[0]["scores"]["entities"]["f1"]
-            for name in ("pointing", "no-previous-label")
-        )
-        rows.append([f"ours, {NAMES[corpus]}", f"{one:.2f}", f"{other:.2f}", f"{one - other:+.2f}"])
-    return table(header, rows)
+        without = f1(corpus, "no-previous-label", "entities")
+        rows.append([f"ours, {NAMES[corpus]}", *two(without, f1(corpus, layer="entities"))])
+    return table(["", "without", "with", "gain"], rows)
 
 
 def by_bins(name: str) -> str:
     """A figure of F1 by bins, as a table."""
     data = kept(f"{name}-gum-trees")
     rows = [
-        [f"paper, {NAMES[system]}", *map("{:.2f}".format, f1)]
-        for system, f1 in data["paper"].items()
+        [f"paper, {NAMES[system]}", *map("{:.2f}".format, each)]
+        for system, each in data["paper"].items()
     ]
     rows += [[f"ours, {NAMES[system]}", *map(spread, each)] for system, each in data["f1"].items()]
     rows.append(["gold spans, GUM dev", *(f"{count:,}" for count in data["bins"].values())])
@@ -160,11 +158,15 @@ def beam() -> str:
         ["paper, CTB7", "91.49", "91.46", "−0.03"],
     ]
     for corpus in ("gum-trees", "sinica"):
-        f1 = kept(f"beam-{corpus}-1")["f1"]
-        for rules in ("canonical", "free"):
-            one, other = f1[f"{rules}-1"], f1[f"{rules}-20"]
-            told = f"ours, {NAMES[corpus]}, {rules} search"
-            rows.append([told, f"{one:.2f}", f"{other:.2f}", f"{other - one:+.2f}"])
+        file = f"beam-{corpus}-1"
+        found = kept(file)["f1"] if is_kept(file) else {}
+        rows += (
+            [
+                f"ours, {NAMES[corpus]}, {rules} search",
+                *two(found.get(f"{rules}-1"), found.get(f"{rules}-20")),
+            ]
+            for rules in ("canonical", "free")
+        )
     return table(["", "greedy", "beam 20", "gain"], rows)
 
 
@@ -174,12 +176,11 @@ def loss() -> str:
         ["paper, PTB", "96.01", "95.89", "−0.12"],
         ["paper, CTB7", "91.49", "91.39", "−0.10"],
     ]
-    for corpus in ("gum-trees", "sinica"):
-        one, other = (
-            seeds(corpus, name)[0]["scores"]["tree"]["f1"] for name in ("pointing", "candidates")
-        )
-        rows.append([f"ours, {NAMES[corpus]}", f"{one:.2f}", f"{other:.2f}", f"{other - one:+.2f}"])
-    return table(["", "all boundaries", "candidates", "difference"], rows)
+    rows += (
+        [f"ours, {NAMES[corpus]}", *two(f1(corpus), f1(corpus, "candidates"))]
+        for corpus in ("gum-trees", "sinica")
+    )
+    return table(["", "all boundaries", "candidates", "gain"], rows)
 
 
 def table5() -> str:
@@ -236,28 +237,20 @@ def steps() -> str:
 
 def beyond() -> str:
     """What goes beyond the paper."""
-    base = seeds("gum-trees", "pointing")[0]["scores"]["tree"]["f1"]
-    rows = [["the paper's training (loss over all boundaries), no BiLSTM", f"{base:.2f}", ""]]
+    base = f1("gum-trees")
     names = ("candidates", "canonical", "smoothing", "average", "lstm-1", "lstm-3", "exploring")
-    for name in names:
-        f1 = seeds("gum-trees", name)[0]["scores"]["tree"]["f1"]
-        rows.append([NAMES[name], f"{f1:.2f}", f"{f1 - base:+.2f}"])
-    return table(["GUM dev, trees, seed 1", "F1", "difference"], rows)
+    rows = [["the paper's way to train, no BiLSTM", *two(None, base)[1:]]]
+    rows += ([NAMES[name], *two(base, f1("gum-trees", name))[1:]] for name in names)
+    return table(["GUM dev, trees, seed 1", "F1", "gain"], rows)
 
 
 def together() -> str:
     """Trees and entities in one network, and apart."""
-    both = seeds("gum-both", "pointing")[0]["scores"]
-    apart = {
-        layer: seeds(corpus, "pointing")[0]["scores"][layer]
-        for layer, corpus in (("tree", "gum-trees"), ("entities", "gum-entities"))
-    }
     rows = [
-        [layer, *(f"{one:.2f}" for one in pair), f"{pair[1] - pair[0]:+.2f}"]
-        for layer in apart
-        if (pair := (apart[layer]["f1"], both[layer]["f1"]))
+        ["trees", *two(f1("gum-trees"), f1("gum-both"))],
+        ["entities", *two(f1("gum-entities", layer="entities"), f1("gum-both", layer="entities"))],
     ]
-    return table(["GUM dev, F1, seed 1", "apart", "together", "difference"], rows)
+    return table(["GUM dev, F1, seed 1", "apart", "together", "gain"], rows)
 
 
 def run_table() -> str:
@@ -267,7 +260,7 @@ def run_table() -> str:
         data = kept(path.stem)
         if "scores" not in data:
             continue
-        f1 = ", ".join(f"{scores['f1']:.2f}" for scores in data["scores"].values())
+        told = ", ".join(f"{scores['f1']:.2f}" for scores in data["scores"].values())
         rows.append(
             [
                 f"`{path.stem}`",
@@ -275,7 +268,7 @@ def run_table() -> str:
                 data["commit"],
                 f"{data['train_sentences']:,} × {data['epochs']}",
                 f"{data['minutes']:.1f}",
-                f1,
+                told,
             ]
         )
     return table(["result", "command", "commit", "sentences × epochs", "minutes", "F1"], rows)

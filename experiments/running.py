@@ -23,7 +23,8 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
-from experiments.corpora import Chosen, chosen
+from experiments.commands import out_folder
+from experiments.corpora import Chosen, check_encoder, chosen
 from experiments.keeping import RESULTS, origin, write_json
 from experiments.systems.pointing import Pointing
 from experiments.systems.system import System
@@ -65,7 +66,7 @@ class Result:
     name: str
     seed: int
     command: str
-    commit: str
+    commit: str  # of the code that finished it
     date: str
     minutes: float  # of training: processor time, since others may share the machine
     words_per_second: float  # in training, by the same time
@@ -108,12 +109,13 @@ def run(plan: Plan, seed: int, options: argparse.Namespace) -> Run:
     """The run of a plan with a seed: from its folder if it is finished, and else done now."""
     here = chosen(plan.corpus, options, plan.changes)
     here = replace(here, settings=here.settings.model_copy(update={"seed": seed}))
-    folder = Path(options.out) / plan.corpus / plan.name / f"seed-{seed}"
+    check_encoder(here.settings)
+    folder = out_folder(options) / plan.corpus / plan.name / f"seed-{seed}"
     folder.mkdir(parents=True, exist_ok=True)
-    check_same(here.settings, folder)
     path = folder / "result.json"
     with open(folder / ".lock", "w") as file:
         flock(file, LOCK_EX)  # two scripts that need the same run: the second one waits
+        check_same(here.settings, folder)
         if not path.exists():
             write_json(path, asdict(_trained(plan, here, folder, quiet=options.quiet)))
     result = Result(**json.loads(path.read_text(encoding="utf-8")))

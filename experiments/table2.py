@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-from experiments.commands import arguments
+from experiments.commands import arguments, start
 from experiments.keeping import keep
 from experiments.running import Plan, Run, run
 from experiments.systems.chart import Chart
@@ -81,4 +81,4 @@ def suffix(options: argparse.Namespace) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -8,6 +8,7 @@ python -m experiments.table3 --corpora genia-trees icepahc --systems pointing   
 
 from __future__ import annotations
 
+from experiments.commands import start
 from experiments.table2 import runs, system_arguments
 from experiments.tables import score_table
 
@@ -20,4 +21,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

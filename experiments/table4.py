@@ -6,7 +6,7 @@ python -m experiments.table4 --corpora ace2004 ace2005 genia   # the paper's, on
 
 from __future__ import annotations
 
-from experiments.commands import arguments
+from experiments.commands import arguments, start
 from experiments.running import Plan, run
 from experiments.tables import score_table
 
@@ -32,4 +32,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

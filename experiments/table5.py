@@ -16,15 +16,17 @@ from statistics import median
 
 import torch
 
+from experiments.commands import arguments, start
 from experiments.keeping import keep, picture_path
 from experiments.pictures import Series, lines
-from experiments.running import Run
-from experiments.table2 import SYSTEMS, runs, system_arguments
+from experiments.running import Run, run
+from experiments.table2 import SYSTEMS, plan
 from fencepost.cli.tables import table
 from fencepost.parser.model import Model
 from fencepost.structure import Sentence
 
 ROUNDS = 5
+SEED = 1  # speed hardly hangs on it
 LENGTHS = (10, 20, 40, 80, 160, 320)
 PAPER = {"splitting": 1127, "pointing": 855, "chart": 924}  # on a graphics card (Table 5)
 
@@ -33,13 +35,13 @@ def timed(
     systems: Sequence[tuple[Run, Model]], sentences: Sequence[Sentence], *, rounds: int
 ) -> dict[str, float]:
     """The median seconds in which each system parses all sentences, by name."""
-    seconds: dict[str, list[float]] = {run.plan.name: [] for run, _ in systems}
+    seconds: dict[str, list[float]] = {one.plan.name: [] for one, _ in systems}
     for number in range(rounds + 1):
-        for run, model in systems:
+        for one, model in systems:
             started = time.process_time()
-            run.plan.system.predict(model, sentences)
+            one.plan.system.predict(model, sentences)
             if number:  # the first round warms up
-                seconds[run.plan.name].append(time.process_time() - started)
+                seconds[one.plan.name].append(time.process_time() - started)
     return {name: median(each) for name, each in seconds.items()}
 
 
@@ -52,23 +54,22 @@ def cut(sentences: Sequence[Sentence], length: int) -> list[Sentence]:
 
 def main() -> None:
     """Train what is missing, and time it."""
-    parser = system_arguments(__doc__, corpora=("gum-trees-words",))
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser = arguments(__doc__, corpora=("gum-trees-words",), seeds=())
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"without it: {ROUNDS}")
     options = parser.parse_args()
     rounds = 1 if options.quick else options.rounds
     torch.set_num_threads(1)
     for corpus in options.corpora:
-        done = [same[0] for same in runs([corpus], SYSTEMS, options)]
-        systems = [(run, run.model()) for run in done]
+        done = [run(plan(corpus, name), SEED, options) for name in SYSTEMS]
+        systems = [(one, one.model()) for one in done]
         sentences = [Sentence(parse.words) for parse in done[0].gold()]
         seconds = timed(systems, sentences, rounds=rounds)
         speeds = {name: len(sentences) / each for name, each in seconds.items()}
         rows = [["", "sentences/s", "against splitting", "F1"]]
-        for run in done:
-            name = run.plan.name
-            ratio = speeds[name] / speeds["splitting"]
-            f1 = run.result.figure("tree")
-            rows.append([name, f"{speeds[name]:.0f}", f"{ratio:.2f}", f"{f1:.2f}"])
+        f1 = {one.plan.name: one.result.figure("tree") for one in done}
+        for name, speed in speeds.items():
+            ratio = speed / speeds["splitting"]
+            rows.append([name, f"{speed:.0f}", f"{ratio:.2f}", f"{f1[name]:.2f}"])
         print(f"{corpus}, dev, {len(sentences):,} sentences\n{table(rows)}\n")
         lengths = LENGTHS[:3] if options.quick else LENGTHS
         by_length = [
@@ -98,7 +99,7 @@ def main() -> None:
             "rounds": rounds,
             "sentences": len(sentences),
             "sentences_a_second": speeds,
-            "f1": {run.plan.name: run.result.figure("tree") for run in done},
+            "f1": f1,
             "lengths": found,
             "ms_for_1000_words": each_length,
             "paper": PAPER,
@@ -107,4 +108,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

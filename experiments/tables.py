@@ -52,7 +52,8 @@ def differences(
 ) -> list[tuple[str, str, Difference]]:
     """How sure the differences between systems are, by paired bootstrap over dev sentences.
 
-    A sentence counts with all of a system's seeds together.
+    A sentence counts with all of a system's seeds together. What is drawn anew are sentences, not
+    seeds: how far other seeds would have led elsewhere is told by the spread, not by this.
 
     Args:
         runs: for each system, those with different seeds.
@@ -68,7 +69,7 @@ def difference_table(found: Sequence[tuple[str, str, Difference]]) -> str:
     rows = [["difference of F1", "", "95 %", "", "p"]]
     for one, other, by in found:
         figures = (by.f1, by.low, by.high)
-        rows.append([f"{one} - {other}", *(f"{each:+.2f}" for each in figures), f"{by.p:.4f}"])
+        rows.append([f"{one} - {other}", *(f"{each:+.2f}" for each in figures), by.told_p])
     return table(rows)
 
 
@@ -77,10 +78,10 @@ def _counts(runs: Sequence[Run]) -> list[Counts]:
     sums: list[Counts] = []
     for run in runs:
         pairs = zip(run.gold(), run.predicted(), strict=True)
-        judged = [judge_trees(gold.tree, found.tree) for gold, found in pairs if gold.tree]
         each = [
-            (sum(span.right for span in one.predicted), len(one.gold), len(one.predicted))
-            for one in judged
+            judge_trees(gold.tree, found.tree).counts
+            for gold, found in pairs
+            if gold.tree is not None
         ]
         sums = [_added(*both) for both in zip(sums, each, strict=True)] if sums else each
     return sums

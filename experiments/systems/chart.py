@@ -7,8 +7,9 @@ the left, as theirs are.
 
 Ours: a label is scored from `b_end - b_start` by a perceptron and the labels' vectors, which is
 what the pointing head does but for its decoder (theirs: a second biaffine function); spans that
-only binarisation made share the label ∅ (theirs keep the label of the span that they are in); all
-sizes and dropout are the pointing head's.
+only binarisation made share the label ∅ (theirs keep the label of the span that they are in); the
+tree is the one with the best score (their program can also look for the one with the best marginals);
+all sizes and dropout are the pointing head's.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from torch.nn import functional
 
 from experiments.systems.binary import Binary, binarised, restored
 from experiments.systems.inside import best_splits, log_sum
-from fencepost.batching.batches import by_words, padded
+from experiments.systems.system import predicted, tree_losses
+from fencepost.batching.batches import padded
 from fencepost.batching.examples import Example, Steps
 from fencepost.batching.inputs import Inputs
 from fencepost.batching.vocabulary import FILLER
 from fencepost.model.boundaries import at
 from fencepost.model.layers import Perceptron
 from fencepost.model.network import Network, device_of
-from fencepost.parser.encoding import encode
+from fencepost.parser.encoding import Encoded
 from fencepost.parser.model import Model
-from fencepost.parser.predict import BATCH_WORDS
 from fencepost.structure import Parse, Sentence
 from fencepost.tasks import constituency
 from fencepost.training.loop import Recipe
@@ -208,41 +209,29 @@ class Chart:
         self, network: Network, batch: Sequence[Example], inputs: Inputs, recipe: Recipe
     ) -> dict[str, Tensor]:
         """The loss of the trees of a batch, summed over its sentences."""
-        rows = [row for row, example in enumerate(batch) if "tree" in example.steps]
-        if not rows:
-            return {}
-        device = device_of(network)
-        inputs = inputs.to(device)
-        boundaries = network.boundaries(network.states(inputs))
-        each = chart_losses(
-            _head(network),
-            boundaries[rows],
-            inputs.lengths[rows].to(device),
-            Gold.of([batch[row].steps["tree"] for row in rows], device),
-            label_smoothing=recipe.label_smoothing,
-        )
-        weights = torch.tensor([batch[row].weight for row in rows], device=device)
-        return {"tree": (each * weights).sum()}
+
+        def each(boundaries: Tensor, lengths: Tensor, steps: list[Steps]) -> Tensor:
+            gold = Gold.of(steps, boundaries.device)
+            smoothing = recipe.label_smoothing
+            return chart_losses(
+                _head(network), boundaries, lengths, gold, label_smoothing=smoothing
+            )
+
+        return tree_losses(network, batch, inputs, each)
 
     def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
         """The best tree of each sentence; one without words has none."""
-        found = [Parse(sentence) for sentence in sentences]
-        waiting = [row for row, sentence in enumerate(sentences) if sentence.words]
         labels = model.numbers.labels["tree"]
         names = [labels.label(number) for number in range(len(labels))]
-        was_training = model.network.training
-        model.network.eval()
-        try:
-            for batch in by_words([len(sentences[row]) for row in waiting], most=BATCH_WORDS):
-                rows = [waiting[index] for index in batch]
-                encoded = encode(model, [sentences[row] for row in rows], tasks=())
-                trees = best_trees(_head(model.network), encoded.boundaries, encoded.lengths)
-                for row, nodes in zip(rows, trees, strict=True):
-                    spans = restored(nodes, names)
-                    found[row] = Parse(sentences[row], constituency.decode(sentences[row], spans))
-        finally:
-            model.network.train(was_training)
-        return found
+
+        def search(encoded: Encoded) -> list[Parse]:
+            trees = best_trees(_head(model.network), encoded.boundaries, encoded.lengths)
+            return [
+                Parse(sentence, constituency.decode(sentence, restored(nodes, names)))
+                for sentence, nodes in zip(encoded.sentences, trees, strict=True)
+            ]
+
+        return predicted(model, sentences, search)
 
 
 def _head(network: Network) -> ChartHead:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import starmap
 from typing import NamedTuple, Self
 
@@ -27,7 +27,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from experiments.systems.binary import Binary, binarised, restored
-from fencepost.batching.batches import by_words, padded
+from experiments.systems.system import predicted, tree_losses
+from fencepost.batching.batches import padded
 from fencepost.batching.examples import Example, Steps
 from fencepost.batching.inputs import Inputs
 from fencepost.batching.vocabulary import FILLER, Labels
@@ -35,9 +36,8 @@ from fencepost.model.boundaries import at
 from fencepost.model.fast import SLOPE
 from fencepost.model.layers import Perceptron, SharedDropout
 from fencepost.model.network import Network, device_of
-from fencepost.parser.encoding import encode
+from fencepost.parser.encoding import Encoded
 from fencepost.parser.model import Model
-from fencepost.parser.predict import BATCH_WORDS
 from fencepost.structure import Parse, Sentence
 from fencepost.tasks import constituency
 from fencepost.training.loop import Recipe
@@ -386,45 +386,27 @@ class Splitting:
         self, network: Network, batch: Sequence[Example], inputs: Inputs, recipe: Recipe
     ) -> dict[str, Tensor]:
         """Pointing and labels of the sentences that have a tree."""
-        rows = [row for row, example in enumerate(batch) if "tree" in example.steps]
-        if not rows:
-            return {}
-        device = device_of(network)
-        inputs = inputs.to(device)
-        boundaries = network.boundaries(network.states(inputs))
-        each = splitting_loss(
-            head_of(network),
-            boundaries[rows],
-            inputs.lengths.to(device)[rows],
-            [gold_of(batch[row].steps["tree"]) for row in rows],
-            over_candidates=recipe.over_candidates,
-            label_smoothing=recipe.label_smoothing,
-        )
-        weights = torch.tensor([batch[row].weight for row in rows], device=device)
-        return {"tree": (each * weights).sum()}
+
+        def each(boundaries: Tensor, lengths: Tensor, steps: list[Steps]) -> Tensor:
+            return splitting_loss(
+                head_of(network),
+                boundaries,
+                lengths,
+                [gold_of(one) for one in steps],
+                over_candidates=recipe.over_candidates,
+                label_smoothing=recipe.label_smoothing,
+            )
+
+        return tree_losses(network, batch, inputs, each)
 
     def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
         """What greedy search finds."""
-        network = model.network
-        found = [Parse(sentence) for sentence in sentences]
-        waiting = [row for row, sentence in enumerate(sentences) if sentence.words]
-        was_training = network.training
-        network.eval()
-        try:
-            for batch in by_words([len(sentences[row]) for row in waiting], most=BATCH_WORDS):
-                rows = [waiting[index] for index in batch]
-                parses = self._parses(model, [sentences[row] for row in rows])
-                for row, parse in zip(rows, parses, strict=True):
-                    found[row] = parse
-        finally:
-            network.train(was_training)
-        return found
+        return predicted(model, sentences, partial(self._parses, model))
 
-    def _parses(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
-        """The parses of a batch of sentences that have words."""
+    def _parses(self, model: Model, encoded: Encoded) -> list[Parse]:
+        """The parses of a batch of sentences that have been read."""
         head = head_of(model.network)
-        encoded = encode(model, sentences, tasks=())
-        boundaries, lengths = encoded.boundaries, encoded.lengths
+        sentences, boundaries, lengths = encoded.sentences, encoded.boundaries, encoded.lengths
         found = search(head, boundaries, lengths)
         labels, words = best_labels(head, boundaries, lengths, found)
         self.steps += sum(map(len, sentences)) - len(sentences)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
+import torch
 from torch import Tensor
 
-from fencepost.batching.examples import Example
+from fencepost.batching.batches import by_words
+from fencepost.batching.examples import Example, Steps
 from fencepost.batching.inputs import Inputs
-from fencepost.model.network import Network
+from fencepost.model.network import Network, device_of
+from fencepost.parser.encoding import Encoded, encode
 from fencepost.parser.model import Model
+from fencepost.parser.predict import BATCH_WORDS
 from fencepost.structure import Parse, Sentence
 from fencepost.training.loop import Recipe
 
@@ -31,3 +35,55 @@ class System(Protocol):
     def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
         """The best parse of each sentence."""
         ...
+
+
+def tree_losses(
+    network: Network,
+    batch: Sequence[Example],
+    inputs: Inputs,
+    each: Callable[[Tensor, Tensor, list[Steps]], Tensor],
+) -> dict[str, Tensor]:
+    """The loss of the trees of a batch, summed over its sentences.
+
+    Args:
+        network: whose head is trained.
+        batch: of which some may have no tree.
+        inputs: the sentences as the encoder reads them.
+        each: from boundaries (rows, n + 1, width), lengths (rows,) and gold steps to the loss of
+            each row, (rows,).
+    """
+    rows = [row for row, example in enumerate(batch) if "tree" in example.steps]
+    if not rows:
+        return {}
+    device = device_of(network)
+    inputs = inputs.to(device)
+    boundaries = network.boundaries(network.states(inputs))
+    lengths = inputs.lengths.to(device)
+    losses = each(boundaries[rows], lengths[rows], [batch[row].steps["tree"] for row in rows])
+    weights = torch.tensor([batch[row].weight for row in rows], device=device)
+    return {"tree": (losses * weights).sum()}
+
+
+def predicted(
+    model: Model, sentences: Sequence[Sentence], search: Callable[[Encoded], list[Parse]]
+) -> list[Parse]:
+    """The parse of each sentence, batched as the library does it; one without words has none.
+
+    Args:
+        model: which reads them.
+        sentences: with their words.
+        search: from sentences that were read to their parses.
+    """
+    found = [Parse(sentence) for sentence in sentences]
+    waiting = [row for row, sentence in enumerate(sentences) if sentence.words]
+    was_training = model.network.training
+    model.network.eval()
+    try:
+        for batch in by_words([len(sentences[row]) for row in waiting], most=BATCH_WORDS):
+            rows = [waiting[index] for index in batch]
+            encoded = encode(model, [sentences[row] for row in rows], tasks=())
+            for row, parse in zip(rows, search(encoded), strict=True):
+                found[row] = parse
+    finally:
+        model.network.train(was_training)
+    return found
