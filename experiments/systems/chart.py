@@ -8,7 +8,7 @@ the left, as theirs are.
 Ours: a label is scored from `b_end - b_start` by a perceptron and the labels' vectors, which is
 what the pointing head does but for its decoder (theirs: a second biaffine function); spans that
 only binarisation made share the label ∅ (theirs keep the label of the span that they are in); the
-tree is the one with the best score (their program can also look for the one with the best marginals);
+tree is the one with the best score (their program can also take the one with the best marginals);
 all sizes and dropout are the pointing head's.
 """
 
