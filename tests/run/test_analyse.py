@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -113,7 +114,7 @@ class TestTrees:
         (kind,) = groups["attachment"].kinds
         assert (kind.name, kind.missing, kind.extra) == ("PP under VP, belongs to NP", 1, 0)
         (example,) = kind.examples
-        assert (example.number, example.mistake.moved) == (1, (3, 5, "PP"))
+        assert (example.number, example.mistake.moved) == (1, ((3, 5, "PP"), (3, 5, "PP")))
         assert example.predicted is not None
         assert example.predicted.tags == example.gold.tags
 
@@ -129,7 +130,7 @@ class TestTrees:
         (layer,) = analyse(gold, [predicted], examples=0).layers
         assert layer.systems[0].mistakes[0].kinds[0].examples == ()
 
-    @pytest.mark.parametrize("failed", ["", "(())", "(TOP )", "(S)", "  "])
+    @pytest.mark.parametrize("failed", ["", "(())", "(TOP )", "(S)", "  ", "(S (NP (-NONE- *)))"])
     def test_a_line_without_words_was_not_parsed(self, tmp_path: Path, failed: str) -> None:
         gold = written(tmp_path, "g.ptb", "(S (A a) (B b))\n(S (A a))\n")
         predicted = written(tmp_path, "p.ptb", f"{failed}\n(S (A a))\n")
@@ -145,6 +146,12 @@ class TestTrees:
         predicted = written(tmp_path, "p.ptb", "(S (A a))\n\n(S\n  (B b))\n")
         for one in (gold, predicted):
             assert analyse(gold, [one]).layers[0].systems[0].scores.exact == 2
+
+    def test_a_failure_and_empty_lines_at_the_end_are_told_apart(self, tmp_path: Path) -> None:
+        gold = written(tmp_path, "g.ptb", "(S (A a))\n(S (A b))\n(S (A c))\n")
+        predicted = written(tmp_path, "p.ptb", "(S (A a))\n\n(S (A c))\n\n\n")
+        scores = analyse(gold, [predicted]).layers[0].systems[0].scores
+        assert (scores.unparsed, scores.exact) == (1, 2)
 
     def test_traces_functions_features_and_escapes_do_not_count(self, tmp_path: Path) -> None:
         gold = written(
@@ -364,6 +371,13 @@ class TestPictures:
         assert "$x$" in drawn
         assert "&lt;b&gt;" in drawn
 
+    @pytest.mark.parametrize("by", ["length", "label"])
+    def test_the_legend_has_every_name(self, trees: Files, by: str) -> None:
+        names = ["_first", "", "second"]
+        (layer,) = analyse(trees[0], [trees[1]] * 3, names=names, samples=5).layers
+        told = re.findall(r">([^<>\n]+)</text>", picture(layer, by))
+        assert {"_first", "·", "second"} <= set(told)
+
     def test_a_point_for_few_spans_is_hollow(self, tmp_path: Path) -> None:
         counts = []
         for sentences in (29, 30):
@@ -406,6 +420,20 @@ class TestCommand:
         _, out, _ = run(gold, written(tmp_path, "p.ptb", "(S (A a))\n\n"))
         assert "p: 1 sentence could not be parsed; all of the gold spans are missing" in out
 
+    def test_names_and_labels_stay_on_their_line(self, run: Run, tmp_path: Path) -> None:
+        gold, odd, other = (
+            written(
+                tmp_path, f"{n}.jsonl", json.dumps({"words": ["a"], "entities": [[0, 1, name]]})
+            )
+            for n, name in enumerate(("X", "\x1b\n", "Y"))
+        )
+        status, out, _ = run(gold, odd, other, "--name", "a\n\x1bb", "--name", "")
+        assert status == 0
+        assert "\x1b" not in out
+        assert "mistakes of a \ufffdb " in out
+        assert "X → \ufffd  1" in out
+        assert "mistakes of · " in out
+
     def test_prints_json_and_writes_the_report_if_told(
         self, run: Run, trees: Files, tmp_path: Path
     ) -> None:
@@ -430,14 +458,22 @@ class TestCommand:
     ) -> None:
         gold, predicted = trees
         page = written(tmp_path, "x.html", "")
+        folder = tmp_path / "folder.html"
+        folder.mkdir()
         for arguments, told in (
             ((gold, predicted, "-o", "report.pdf"), "ends with .html"),
             ((gold, predicted, "-o", tmp_path / "no" / "x.html"), "cannot be written"),
             ((gold, page, "-o", page), "would be written over"),
+            ((gold, "missing.ptb", "-o", folder), "cannot be written: is a folder"),
         ):
             status, _, err = run(*arguments)
             assert status == 2
             assert told in err
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "access", lambda path, mode: False)
+            status, _, err = run(gold, predicted, "-o", tmp_path / "report.html")
+        assert status == 2
+        assert "report.html: cannot be written: its folder is not open for writing" in err
         monkeypatch.setattr(analysis_pictures, "find_spec", lambda name: None)
         status, _, err = run(gold, predicted, "-o", tmp_path / "report.html")
         assert status == 2

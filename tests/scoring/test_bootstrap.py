@@ -11,12 +11,13 @@ from fencepost.scoring.totals import f1, per_cent
 COUNTS = st.tuples(st.integers(0, 5), st.integers(5, 9), st.integers(5, 9))
 
 
+def score(counts: list[Counts]) -> float:
+    matched, gold, predicted = map(sum, zip(*counts, strict=True))
+    return per_cent(2 * matched, gold + predicted)
+
+
 def plain(first: list[Counts], second: list[Counts], *, samples: int, seed: int) -> list[float]:
     """The differences, sample by sample, in the most obvious way."""
-
-    def score(counts: list[Counts]) -> float:
-        matched, gold, predicted = map(sum, zip(*counts, strict=True))
-        return f1(per_cent(matched, predicted), per_cent(matched, gold))
 
     random = Random(seed)
     places = range(len(first))
@@ -44,6 +45,24 @@ def test_the_same_system_is_never_better() -> None:
     found = paired_bootstrap(counts, counts, samples=200)
     assert found == Difference(0, 0, 0, 1, 200)
     assert found.told_p == "1.0000"
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 30))
+def test_it_is_the_difference_of_f1(matched: int, missing: int, extra: int) -> None:
+    counts = (matched, matched + missing, matched + extra)
+    found = paired_bootstrap([counts], [(0, *counts[1:])], samples=2)
+    assert found.f1 == pytest.approx(f1(per_cent(*counts[::2]), per_cent(*counts[:2])))
+
+
+def test_systems_that_are_as_good_in_different_ways_do_not_differ_by_a_rounding_error() -> None:
+    # From precision and recall, the second would be ahead by 1e-14, in every sample.
+    found = paired_bootstrap([(6, 7, 11)], [(4, 7, 5)], samples=5)
+    assert found == Difference(0, 0, 0, 1, 5)
+
+
+def test_a_small_share_is_not_told_as_none() -> None:
+    assert Difference(1, 0, 2, 0.0001, 100_000).told_p == "0.0001"
+    assert Difference(1, 0, 2, 0.00003, 100_000).told_p == "3e-05"
 
 
 def test_a_system_that_is_better_in_every_sentence_is_better_in_every_sample() -> None:

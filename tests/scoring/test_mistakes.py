@@ -1,6 +1,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from random import Random
+from time import process_time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,6 +88,21 @@ def test_each_wrong_entity_has_one_reason(gold: list[Span], predicted: list[Span
 def test_a_sentence_that_was_not_parsed_is_missing() -> None:
     found = tree_mistakes(judge_trees(tree("(S (NP (N a)) (V b))"), None))
     assert told(found) == [("missing", "S"), ("missing", "NP")]
+
+
+def test_a_long_sentence_full_of_mistakes_takes_no_time() -> None:
+    # With a look at all others for each that is wrong, this took minutes.
+    size = 4000
+    sentence = Sentence(("a",) * size)
+    whole = Span(0, size, "S")
+    pairs = tuple(Span(start, start + 2, "X") for start in range(0, size, 2))
+    words = tuple(Span(start, start + 1, "X") for start in range(size))
+    began = process_time()
+    found = tree_mistakes(
+        judge_trees(Tree(sentence, (whole, *pairs)), Tree(sentence, (whole, *words)))
+    )
+    assert process_time() - began < 2
+    assert Counter(one.reason for one in found) == {"missing": size // 2, "extra": size}
 
 
 class TestLabels:

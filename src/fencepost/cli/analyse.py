@@ -11,6 +11,7 @@ import typer
 from fencepost.cli import options as opt
 from fencepost.cli.progress import watcher
 from fencepost.cli.tables import plural, table
+from fencepost.drawing.markup import NO_LABEL, visible
 
 if TYPE_CHECKING:
     from fencepost.run.analyse import Analysis, LayerAnalysis
@@ -97,6 +98,11 @@ def _told(analysis: Analysis) -> str:
     return "\n\n".join(_told_layer(layer) for layer in analysis.layers)
 
 
+def _shown(text: str) -> str:
+    """A name or label of the user's, on one line and without what would steer a terminal."""
+    return visible(text) or NO_LABEL
+
+
 def _told_layer(layer: LayerAnalysis) -> str:
     """Scores, differences and sorts of mistakes."""
     heading = {"tree": "trees", "entities": "entities"}[layer.layer]
@@ -106,12 +112,16 @@ def _told_layer(layer: LayerAnalysis) -> str:
         percents = (every.precision, every.recall, every.f1, system.scores.exact_match)
         counts = (every.gold, every.predicted, every.found)
         rows.append(
-            [system.name, *(f"{p:.2f}" for p in percents), *(f"{count:,}" for count in counts)]
+            [
+                _shown(system.name),
+                *(f"{p:.2f}" for p in percents),
+                *(f"{count:,}" for count in counts),
+            ]
         )
     parts = [table(rows)]
     parts += (
-        f"{system.name}: {plural(system.scores.unparsed, 'sentence')} could not be parsed; all of "
-        "the gold spans are missing"
+        f"{_shown(system.name)}: {plural(system.scores.unparsed, 'sentence')} could not be parsed; "
+        "all of the gold spans are missing"
         for system in layer.systems
         if system.scores.unparsed
     )
@@ -121,16 +131,23 @@ def _told_layer(layer: LayerAnalysis) -> str:
             found = pair.difference
             interval = f"{found.low:+.2f} to {found.high:+.2f}"
             rows.append(
-                [f"{pair.first} - {pair.second}", f"{found.f1:+.2f}", interval, found.told_p]
+                [
+                    f"{_shown(pair.first)} - {_shown(pair.second)}",
+                    f"{found.f1:+.2f}",
+                    interval,
+                    found.told_p,
+                ]
             )
         parts.append(table(rows))
     for system in layer.systems:
-        rows = [[f"mistakes of {system.name}", "count", "missing", "extra"]]
+        rows = [[f"mistakes of {_shown(system.name)}", "count", "missing", "extra"]]
         kinds = [""]
         for group in system.mistakes:
             counts = (group.count, group.missing, group.extra)
             rows.append([f"  {group.reason}", *(f"{count:,}" for count in counts)])
-            kinds.append("; ".join(f"{kind.name} {kind.count:,}" for kind in group.kinds[:_KINDS]))
+            kinds.append(
+                "; ".join(f"{_shown(kind.name)} {kind.count:,}" for kind in group.kinds[:_KINDS])
+            )
         lines = table(rows).splitlines()
         parts.append(
             "\n".join(f"{line}   {kind}".rstrip() for line, kind in zip(lines, kinds, strict=True))

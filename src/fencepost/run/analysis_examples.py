@@ -70,18 +70,18 @@ def _example(example: Example, layer: Layer) -> str:
     name = "" if example.gold.id is None else f" ({shown(example.gold.id)})"
     told = [f"Sentence {example.number:,}{name}."]
     for what, spans in (
-        ("Moved", [mistake.moved] if mistake.moved else []),
+        ("Moved", mistake.moved[:1] if mistake.moved else ()),
         ("Missing", mistake.missing),
         ("Too many", mistake.extra),
     ):
         if spans:
             each = (f"{shown(span.label or '')} “{_words(example, span)}”" for span in spans)
             told.append(f"{what}: {', '.join(each)}.")
-    moved = () if mistake.moved is None else (mistake.moved,)
-    gold = _picture(example.gold, layer, wrong=mistake.missing, moved=moved)
+    ours, theirs = ((), ()) if mistake.moved is None else ((one,) for one in mistake.moved)
+    gold = _picture(example.gold, layer, wrong=mistake.missing, moved=ours)
     predicted = "<p>No tree was predicted.</p>"
     if example.predicted is not None:
-        predicted = _picture(example.predicted, layer, wrong=mistake.extra, moved=moved)
+        predicted = _picture(example.predicted, layer, wrong=mistake.extra, moved=theirs)
     return (
         f'<figure><figcaption>{" ".join(told)}</figcaption><div class="sides"><div><p>Gold</p>'
         f"{gold}</div><div><p>Predicted</p>{predicted}</div></div></figure>"

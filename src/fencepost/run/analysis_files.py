@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats import Reading, ReadSettings
-from fencepost.formats.cleaning import clean
+from fencepost.formats.cleaning import TRACE, clean
 from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.ptb import chunks
 from fencepost.formats.registry import format_of
@@ -140,12 +140,17 @@ def _of_brackets(text: str, settings: ReadSettings) -> Iterator[Parse | None]:
     if not found:
         yield None
     for words, tags, spans in found:
-        tree = clean(Tree(Sentence(words, tags), spans), settings)
-        yield Parse(tree.sentence, tree)
+        if all(tag == TRACE for tag in tags):
+            yield None
+        else:
+            tree = clean(Tree(Sentence(words, tags), spans), settings)
+            yield Parse(tree.sentence, tree)
 
 
 def _aligned(system: list[Placed], ours: Sequence[Placed], *, path: str, gold: str) -> list[Placed]:
     """The predicted sentences, one for each gold one, with the same words."""
+    while len(system) > len(ours) and system[-1].parse is None:
+        system = system[:-1]  # only an empty line at the end
     if len(system) != len(ours):
         # Empty lines may also only stand between the trees.
         system = [one for one in system if one.parse is not None]

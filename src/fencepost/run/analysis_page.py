@@ -9,7 +9,13 @@ from collections.abc import Iterable, Iterator
 from fencepost.drawing.html import page
 from fencepost.drawing.markup import escaped, visible
 from fencepost.errors import ConfigError
-from fencepost.formats.files import check_not_read, place_of, without_halves, written_whole
+from fencepost.formats.files import (
+    OutputError,
+    check_not_read,
+    place_of,
+    without_halves,
+    written_whole,
+)
 from fencepost.run.analyse import Analysis, LayerAnalysis
 from fencepost.run.analysis_examples import mistakes_of
 from fencepost.run.analysis_markup import STYLE, percents, shown, table
@@ -33,7 +39,11 @@ def check_report(out: str, inputs: Iterable[str]) -> None:
     """Refuse a report that could not be written, before anything is computed."""
     if not out.lower().endswith(SUFFIXES):
         raise ConfigError(f"{out}: the report is a page, and ends with .html")
-    check_not_read([place_of(out)], inputs)
+    target = place_of(out)
+    check_not_read([target], inputs)
+    if target.is_dir() or not os.access(target.parent, os.W_OK):
+        problem = "is a folder" if target.is_dir() else "its folder is not open for writing"
+        raise OutputError(f"cannot be written: {problem}", path=out)
     check_matplotlib()
 
 

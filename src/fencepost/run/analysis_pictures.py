@@ -88,9 +88,11 @@ def picture(analysis: LayerAnalysis, by: str, *, theme: Theme = "light") -> str:
         axes.set_facecolor(palette.paper)
         axes.spines[["top", "right"]].set_visible(False)
         draw = _bars if by == "label" else _lines
-        draw(analysis, by, figure=figure, axes=axes, theme=theme)
+        handles = draw(analysis, by, figure=figure, axes=axes, theme=theme)
         if len(analysis.systems) > 1:
-            figure.legend(loc="outside upper left", frameon=False, ncols=3)
+            # Told one by one, since a name that begins with _ would else be left out.
+            names = [visible(system.name) or NO_LABEL for system in analysis.systems]
+            figure.legend(handles, names, loc="outside upper left", frameon=False, ncols=3)
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = out.getvalue()
     return text[text.index("<svg") :]
@@ -100,11 +102,18 @@ def _colour(index: int, theme: Theme) -> str:
     return PALETTES[theme].labels[_ORDER[index % len(_ORDER)]]
 
 
-def _lines(analysis: LayerAnalysis, by: str, *, figure: Figure, axes: Axes, theme: Theme) -> None:
-    """F1 against bins that have an order, with the number of gold spans below each."""
+def _lines(
+    analysis: LayerAnalysis, by: str, *, figure: Figure, axes: Axes, theme: Theme
+) -> list[Any]:
+    """F1 against bins that have an order, with the number of gold spans below each.
+
+    Returns:
+        What stands for each system in a legend.
+    """
     systems = analysis.systems
     bins = systems[0].scores.by[by]
     places = range(len(bins))
+    handles: list[Any] = []
     for index, system in enumerate(systems):
         matches = list(system.scores.by[by].values())
         figures = [_figure(match) for match in matches]
@@ -112,7 +121,7 @@ def _lines(analysis: LayerAnalysis, by: str, *, figure: Figure, axes: Axes, them
         shift = 0.06 * (index - (len(systems) - 1) / 2)
         across = [place + shift for place in places]
         style: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 6}
-        axes.plot(across, figures, label=visible(system.name), linewidth=1.5, **style)
+        handles += axes.plot(across, figures, linewidth=1.5, **style)
         for x, y, match in zip(across, figures, matches, strict=True):
             if match.gold < FEW:  # hollow
                 axes.plot(x, y, markerfacecolor=PALETTES[theme].paper, **style)
@@ -122,23 +131,28 @@ def _lines(analysis: LayerAnalysis, by: str, *, figure: Figure, axes: Axes, them
     axes.set_ylabel("F1")
     axes.set_xlabel(f"{TITLES[analysis.layer][by][1]} (second row: how many gold spans)")
     axes.grid(axis="y", color=PALETTES[theme].line, alpha=0.35)
+    return handles
 
 
-def _bars(analysis: LayerAnalysis, by: str, *, figure: Figure, axes: Axes, theme: Theme) -> None:
-    """A bar for each of the most frequent labels, the most frequent above."""
+def _bars(
+    analysis: LayerAnalysis, by: str, *, figure: Figure, axes: Axes, theme: Theme
+) -> list[Any]:
+    """A bar for each of the most frequent labels, the most frequent above.
+
+    Returns:
+        What stands for each system in a legend.
+    """
     systems = analysis.systems
     first = systems[0].scores.by[by]
     shown = [label for label, match in first.items() if match.gold][:LABELS]
     thick = 0.8 / len(systems)
+    handles: list[Any] = []
     for index, system in enumerate(systems):
         matches = system.scores.by[by]
-        axes.barh(
-            [place + thick * (index - (len(systems) - 1) / 2) for place in range(len(shown))],
-            [matches[label].f1 for label in shown],
-            height=0.9 * thick,
-            color=_colour(index, theme),
-            label=visible(system.name),
-        )
+        places = [place + thick * (index - (len(systems) - 1) / 2) for place in range(len(shown))]
+        figures = [matches[label].f1 for label in shown]
+        colour = _colour(index, theme)
+        handles.append(axes.barh(places, figures, height=0.9 * thick, color=colour))
     axes.set_yticks(
         range(len(shown)),
         [f"{visible(label) or NO_LABEL}  {first[label].gold:,}" for label in shown],
@@ -149,6 +163,7 @@ def _bars(analysis: LayerAnalysis, by: str, *, figure: Figure, axes: Axes, theme
     axes.set_xlabel("F1 (beside the labels: how many gold spans)")
     axes.grid(axis="x", color=PALETTES[theme].line, alpha=0.35)
     axes.set_axisbelow(True)
+    return handles
 
 
 def _figure(match: Match) -> float:

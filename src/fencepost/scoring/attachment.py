@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from fencepost.scoring.judging import Judged, Judgement, holders_of
@@ -10,11 +11,14 @@ from fencepost.structure import Span
 
 NO_LABEL = "(no label)"
 
+Wrong = Mapping[int, Judged]  # spans that are wrong by `id`, since a chain can have one twice
+
 
 class Move(NamedTuple):
     """A span of both trees that is directly below other places in each."""
 
     span: Judged
+    stands: Span  # as it stands in the predicted tree, perhaps with other punctuation marks
     belongs: Span | None  # around it in the gold tree; None: nothing that counts
     under: Span | None  # and in the predicted one
     both: Span  # the smallest place around it that both trees have
@@ -27,7 +31,7 @@ class Move(NamedTuple):
         return f"{told(self.span.span)} under {under}, belongs to {other}{belongs}"
 
     def explains(
-        self, missing: Sequence[Judged], extra: Sequence[Judged], judgement: Judgement
+        self, missing: Wrong, extra: Wrong, *, gold: Ends, predicted: Ends
     ) -> tuple[list[Judged], list[Judged]]:
         """Those of the missing and of the extra spans that are due to it.
 
@@ -35,35 +39,50 @@ class Move(NamedTuple):
         if the other side has a rest of it: a span of the same label that begins or ends at the
         same place and leaves out the one that has moved. A rest that is wrong is due as well.
         """
-        ours, rests = self._around(missing, judgement.predicted, extra)
-        theirs, others = self._around(extra, judgement.gold, missing)
+        ours, rests = self._around(missing, predicted, extra)
+        theirs, others = self._around(extra, gold, missing)
         return ours + others, theirs + rests
 
-    def _around(
-        self, side: Iterable[Judged], others: Iterable[Judged], wrong: Iterable[Judged]
-    ) -> tuple[list[Judged], list[Judged]]:
+    def _around(self, side: Wrong, others: Ends, wrong: Wrong) -> tuple[list[Judged], list[Judged]]:
         """The spans of one side that are due to it, and their rests that are wrong."""
         found: list[Judged] = []
-        left: list[Judged] = []
-        for whole in side:
+        left: dict[int, Judged] = {}
+        for whole in side.values():
             if holds(whole.span, self.span.span) and holds(self.both, whole.span):
-                rests = [one for one in others if self._is_rest(one.span, whole.span)]
+                rests = others.rests(whole.span, self.span.span)
                 if rests:
                     found.append(whole)
-                    left += [o for o in rests if is_in(o, wrong) and not is_in(o, left)][:1]
-        return found, left
+                    free = (one for one in rests if id(one) in wrong and id(one) not in left)
+                    left.update((id(one), one) for one in islice(free, 1))
+        return found, list(left.values())
 
-    def _is_rest(self, span: Span, whole: Span) -> bool:
-        start, end, _ = self.span.span
-        at_the_start = span.start == whole.start and span.end <= start
-        at_the_end = span.end == whole.end and span.start >= end
-        return span.label == whole.label and (at_the_start or at_the_end)
+
+class Ends:
+    """The spans of one side, by label and where they begin, and by label and where they end."""
+
+    def __init__(self, side: Iterable[Judged]) -> None:
+        self._beginning: dict[tuple[str | None, int], list[Judged]] = {}
+        self._ending: dict[tuple[str | None, int], list[Judged]] = {}
+        for one in side:
+            start, end, label = one.span
+            self._beginning.setdefault((label, start), []).append(one)
+            self._ending.setdefault((label, end), []).append(one)
+
+    def rests(self, whole: Span, moved: Span) -> list[Judged]:
+        """What may be left of a span without a part that has moved."""
+        first = self._beginning.get((whole.label, whole.start), ())
+        last = self._ending.get((whole.label, whole.end), ())
+        return [
+            *(one for one in first if one.span.end <= moved.start),
+            *(one for one in last if one.span.start >= moved.end),
+        ]
 
 
 def moves_of(judgement: Judgement) -> list[Move]:
     """The spans of both trees that are elsewhere in each, the likelier ones first."""
     gold, predicted = _larger(judgement.gold), _larger(judgement.predicted)
     judged = {one.span: one for one in reversed(judgement.gold)}
+    stands = {one.span: one.shown for one in reversed(judgement.predicted)}
     common = {span[:2] for span in gold} & {span[:2] for span in predicted}
     whole = Span(-1, len(judgement.words) + 1)
     moves = []
@@ -73,7 +92,7 @@ def moves_of(judgement: Judgement) -> list[Move]:
             both = belongs
             while both is not None and both[:2] not in common:
                 both = gold[both]
-            moves.append(Move(judged[span], belongs, under, both or whole))
+            moves.append(Move(judged[span], stands[span], belongs, under, both or whole))
 
     def unlikely(move: Move) -> tuple[bool, int]:
         # What a holder begins with is rather what the rest has been attached to.
@@ -100,17 +119,10 @@ def _larger(side: Sequence[Judged]) -> dict[Span, Span | None]:
     holders = holders_of(spans)
     found: dict[Span, Span | None] = {}
     for index, span in enumerate(spans):
-        holder = holders[index]
-        while holder is not None and spans[holder][:2] == span[:2]:
-            holder = holders[holder]
-        found[span] = None if holder is None else spans[holder]
+        place = holders[index]
+        holder = None if place is None else spans[place]
+        found[span] = found[holder] if holder and holder[:2] == span[:2] else holder
     return found
-
-
-def is_in(one: Judged, others: Iterable[Judged]) -> bool:
-    """Whether a span itself, and not only one that is equal to it, is among others."""
-    # By identity: a chain can have the same span twice.
-    return any(one is other for other in others)
 
 
 def holds(one: Span, other: Span) -> bool:

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.scoring.totals import f1, per_cent
+from fencepost.scoring.totals import per_cent
 
 Counts = tuple[int, int, int]  # of a sentence: matched, gold and predicted spans
 
@@ -36,7 +36,9 @@ class Difference:
     @property
     def told_p(self) -> str:
         """The share as text; where there was no such sample, that it is less than one in all."""
-        return f"{self.p:.4f}" if self.p else f"< {1 / self.samples:.4g}"
+        if not self.p:
+            return f"< {1 / self.samples:.4g}"
+        return f"{self.p:.4f}" if self.p >= 0.0001 else f"{self.p:.1g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -110,7 +112,9 @@ def _resampled(
 
 def _scores(sums: Sequence[int]) -> list[float]:
     """The F1 of every system: matched, gold and predicted spans of one after the other."""
+    # From precision and recall, two systems that are as good would differ by a rounding error,
+    # and the one that it favours would be better in every sample.
     return [
-        f1(per_cent(matched, predicted), per_cent(matched, gold))
+        per_cent(2 * matched, gold + predicted)
         for matched, gold, predicted in zip(sums[::3], sums[1::3], sums[2::3], strict=True)
     ]

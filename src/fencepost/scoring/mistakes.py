@@ -11,11 +11,12 @@ extra        a predicted span that nothing in the gold data corresponds to
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fencepost.scoring.attachment import holds, is_in, moves_of, told
+from fencepost.scoring.attachment import Ends, holds, moves_of, told
 from fencepost.scoring.judging import Judged, Judgement
 from fencepost.structure import Span
 
@@ -32,14 +33,15 @@ class Mistake:
         kind: what it is like, as in `NP → ADJP`.
         missing: gold spans.
         extra: predicted spans.
-        moved: the span that stands elsewhere, of an attachment.
+        moved: of an attachment, the span that stands elsewhere, in the gold tree and in the
+            predicted one, where it may have other punctuation marks.
     """
 
     reason: Reason
     kind: str
     missing: tuple[Span, ...] = ()
     extra: tuple[Span, ...] = ()
-    moved: Span | None = None
+    moved: tuple[Span, Span] | None = None
 
 
 def tree_mistakes(judgement: Judgement) -> list[Mistake]:
@@ -70,8 +72,9 @@ class _Wrong:
     """The spans that are wrong and still have no reason."""
 
     def __init__(self, judgement: Judgement) -> None:
-        self.missing = [one for one in judgement.gold if not one.right]
-        self.extra = [one for one in judgement.predicted if not one.right]
+        # By identity: a chain can have the same span twice.
+        self.missing = {id(one): one for one in judgement.gold if not one.right}
+        self.extra = {id(one): one for one in judgement.predicted if not one.right}
 
     def take(
         self,
@@ -80,36 +83,42 @@ class _Wrong:
         *,
         missing: Sequence[Judged] = (),
         extra: Sequence[Judged] = (),
-        moved: Span | None = None,
+        moved: tuple[Span, Span] | None = None,
     ) -> Mistake:
         """A mistake, whose spans have a reason from now on."""
-        self.missing = [one for one in self.missing if not is_in(one, missing)]
-        self.extra = [one for one in self.extra if not is_in(one, extra)]
+        for one in missing:
+            del self.missing[id(one)]
+        for one in extra:
+            del self.extra[id(one)]
         ours, theirs = (tuple(one.shown for one in side) for side in (missing, extra))
         return Mistake(reason, kind, ours, theirs, moved)
 
 
 def _relabelled(wrong: _Wrong) -> Iterator[Mistake]:
     """Pairs over the same words, in a chain from the outermost on."""
-    for one in list(wrong.missing):
-        other = next((o for o in wrong.extra if o.span[:2] == one.span[:2]), None)
-        if other is not None:
+    others: dict[tuple[int, int], deque[Judged]] = {}
+    for other in wrong.extra.values():
+        others.setdefault(other.span[:2], deque()).append(other)
+    for one in list(wrong.missing.values()):
+        if same := others.get(one.span[:2]):
+            other = same.popleft()
             kind = f"{told(one.span)} → {told(other.span)}"
             yield wrong.take("label", kind, missing=[one], extra=[other])
 
 
 def _misplaced(wrong: _Wrong, judgement: Judgement) -> Iterator[Mistake]:
     """What is due to spans that stand elsewhere, those first to which the most is due."""
+    gold, predicted = Ends(judgement.gold), Ends(judgement.predicted)
     due = [
-        (move, *move.explains(wrong.missing, wrong.extra, judgement))
+        (move, *move.explains(wrong.missing, wrong.extra, gold=gold, predicted=predicted))
         for move in moves_of(judgement)
     ]
     while due := [(move, ours, theirs) for move, ours, theirs in due if ours or theirs]:
         # Of those that explain as much, the first, which is the likeliest.
         move, missing, extra = max(due, key=lambda item: len(item[1]) + len(item[2]))
-        moved = move.span.shown
+        moved = move.span.shown, move.stands
         yield wrong.take("attachment", move.kind, missing=missing, extra=extra, moved=moved)
-        left = {id(one) for one in (*wrong.missing, *wrong.extra)}
+        left = {*wrong.missing, *wrong.extra}
         due = [
             (
                 other,
@@ -124,16 +133,14 @@ def _shifted(wrong: _Wrong) -> Iterator[Mistake]:
     """Pairs with the same label over partly the same words, those first that share the most."""
     pairs = [
         (shared, one, other)
-        for one in wrong.missing
-        for other in wrong.extra
+        for one in wrong.missing.values()
+        for other in wrong.extra.values()
         if one.span.label == other.span.label
         and (shared := min(one.span.end, other.span.end) - max(one.span.start, other.span.start))
         > 0
     ]
-    taken: list[Judged] = []
     for _, one, other in sorted(pairs, key=lambda pair: -pair[0]):
-        if not is_in(one, taken) and not is_in(other, taken):
-            taken += (one, other)
+        if id(one) in wrong.missing and id(other) in wrong.extra:
             kind = f"{told(one.span)}: {_how(one.span, other.span)}"
             yield wrong.take("boundary", kind, missing=[one], extra=[other])
 
@@ -145,7 +152,7 @@ def _how(gold: Span, predicted: Span) -> str:
 
 
 def _left(wrong: _Wrong) -> Iterator[Mistake]:
-    for one in wrong.missing:
+    for one in list(wrong.missing.values()):
         yield wrong.take("missing", told(one.span), missing=[one])
-    for one in wrong.extra:
+    for one in list(wrong.extra.values()):
         yield wrong.take("extra", told(one.span), extra=[one])
