@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from experiments.commands import arguments, start
 from experiments.running import Plan, run
-from experiments.systems.canonical import Canonical
 from experiments.systems.exploring import Exploring
 from experiments.tables import score_table
 
@@ -25,7 +24,7 @@ LSTM = ("network.lstm_hidden=192", "network.boundary=halves")
 
 PLANS = (
     Plan(TREES),
-    Plan(TREES, "canonical", system=Canonical()),
+    Plan(TREES, "canonical", ("training.pointing_loss=canonical",)),
     Plan(TREES, "smoothing", ("training.label_smoothing=0.1",)),
     Plan(TREES, "average", ("training.average=0.99",)),
     Plan(TREES, "lstm-1", ("network.lstm_layers=1", *LSTM)),

@@ -81,3 +81,9 @@ def test_single_settings_can_be_changed(tmp_path: Path) -> None:
     ):
         with pytest.raises(ConfigError, match=message):
             read_settings(path, changes=[change])
+
+
+def test_a_target_is_not_shared_with_labels_that_are_not_allowed(tmp_path: Path) -> None:
+    both = '[training]\npointing_loss = "canonical"\nlabel_smoothing = 0.1\n'
+    with pytest.raises(ConfigError, match=r"label_smoothing: .* 0 is right"):
+        read_settings(written(tmp_path, SMALL + both))

@@ -36,7 +36,7 @@ from fencepost.batching.inputs import Inputs
 from fencepost.batching.vocabulary import FILLER
 from fencepost.errors import ConfigError
 from fencepost.model.head import PointingHead
-from fencepost.model.loss import candidates_along
+from fencepost.model.loss import allowed_along
 from fencepost.model.network import Network, device_of
 from fencepost.model.search import greedy
 from fencepost.parser.model import Model
@@ -92,7 +92,7 @@ class Exploring:
                 lengths[rows],
                 path.to(device),
                 best.to(device),
-                over_candidates=recipe.over_candidates,
+                over_candidates=recipe.over != "all",
                 label_smoothing=recipe.label_smoothing,
             )
         return losses
@@ -208,7 +208,7 @@ def path_loss(
     points = head.pointing_scores(head.sides(boundaries), states)
     labels = head.label_scores(boundaries, states, best.starts, best.ends)
     if over_candidates:
-        allowed = candidates_along(path, lengths, width)
+        allowed, _ = allowed_along(path, lengths, width)
     else:
         allowed = (torch.arange(width, device=points.device) <= lengths[:, None])[:, None]
     points = points.masked_fill(~allowed, float("-inf"))

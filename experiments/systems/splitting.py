@@ -393,7 +393,7 @@ class Splitting:
                 boundaries,
                 lengths,
                 [gold_of(one) for one in steps],
-                over_candidates=recipe.over_candidates,
+                over_candidates=recipe.over != "all",
                 label_smoothing=recipe.label_smoothing,
             )
 

@@ -139,7 +139,8 @@ class TrainingSettings(_Settings):
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     warmup: Share = 0.1  # of all steps
     clip: Rate = 5.0
-    pointing_loss: Literal["all", "candidates"] = "all"  # over which boundaries it is normalised
+    # Over which boundaries pointing is normalised; canonical: labels too, over those allowed.
+    pointing_loss: Literal["all", "candidates", "canonical"] = "all"
     label_smoothing: Share = 0.0
     average: Share = 0.0  # decay of the moving average of weights; 0: none
     precision: Literal["fp32", "bf16"] = "fp32"
@@ -147,6 +148,14 @@ class TrainingSettings(_Settings):
     threads: Count | None = None
     checkpoint_seconds: Annotated[float, Field(ge=0)] = 300.0  # between two; 0: after each step
     init: str | None = None  # the folder of a model to start from
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse to share out a label's target among labels that are not allowed."""
+        if self.pointing_loss == "canonical" and self.label_smoothing:
+            raise ConfigError(
+                "training.label_smoothing: with pointing_loss = canonical some labels are not "
+                "allowed, and cannot have a share; 0 is right"
+            )
 
 
 class Settings(_Settings):

@@ -98,7 +98,8 @@ MEANINGS = {
     "TrainingSettings.weight_decay": "of Adam",
     "TrainingSettings.warmup": "share of all steps over which the rate rises",
     "TrainingSettings.clip": "the longest gradient",
-    "TrainingSettings.pointing_loss": "over which boundaries pointing is normalised",
+    "TrainingSettings.pointing_loss": "over what pointing is normalised; `canonical`: what search "
+    "allows, and then labels are, too",
     "TrainingSettings.label_smoothing": "share that is given to all labels alike",
     "TrainingSettings.precision": "`bf16` only where the device has it for LSTMs",
     "TrainingSettings.threads": "of the processor; without it, as many as torch takes",

@@ -18,7 +18,7 @@ from fencepost.batching.examples import Example, Steps
 from fencepost.errors import ConfigError
 from fencepost.formats import Reading
 from fencepost.model.head import PointingHead
-from fencepost.model.loss import pointing_loss
+from fencepost.model.loss import Over, pointing_loss
 from fencepost.model.search import greedy
 from fencepost.parser.model import Model
 from fencepost.parser.predict import predict
@@ -109,14 +109,22 @@ def test_on_the_gold_path_the_loss_is_the_usual_one(
     gold = step_tensors(examples, "tree")
     assert gold is not None
     path, best = along(examples, "tree", [example.steps["tree"] for example in examples])
-    options: dict[str, Any] = {"over_candidates": over_candidates, "label_smoothing": 0.1}
+    over: Over = "candidates" if over_candidates else "all"
     losses, gradients = [], []
     for usual in (True, False):
         torch.manual_seed(4)  # the same dropout
         if usual:
-            loss = pointing_loss(head, boundaries, lengths, gold, **options)
+            loss = pointing_loss(head, boundaries, lengths, gold, over=over, label_smoothing=0.1)
         else:
-            loss = path_loss(head, boundaries, lengths, path, best, **options)
+            loss = path_loss(
+                head,
+                boundaries,
+                lengths,
+                path,
+                best,
+                over_candidates=over_candidates,
+                label_smoothing=0.1,
+            )
         losses.append(loss)
         gradients.append(torch.autograd.grad(loss, list(head.parameters())))
     assert torch.equal(*losses)

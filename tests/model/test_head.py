@@ -5,7 +5,7 @@ import torch
 
 from fencepost.batching.batches import StepTensors, padded
 from fencepost.model.head import PointingHead
-from fencepost.model.loss import candidates_along, pointing_loss
+from fencepost.model.loss import Over, allowed_along, pointing_loss
 from fencepost.structure import Span
 from fencepost.transition import Configuration, fill_gaps, pointings
 
@@ -66,7 +66,7 @@ def test_the_pointing_score_is_the_papers_formula(make_head: MakeHead) -> None:
 
 def test_candidates_along_gold_are_those_of_the_reference() -> None:
     gold, lengths = gold_steps()
-    allowed = candidates_along(gold, lengths, 6)
+    allowed, _ = allowed_along(gold, lengths, 6)
     for row, n in enumerate(lengths.tolist()):
         configuration = Configuration(n)
         for step in range(int(gold.mask[row].sum())):
@@ -75,12 +75,12 @@ def test_candidates_along_gold_are_those_of_the_reference() -> None:
             configuration = configuration.point(int(gold.boundaries[row, step]))
 
 
-@pytest.mark.parametrize("over_candidates", [True, False])
-def test_padding_does_not_change_the_loss(make_head: MakeHead, over_candidates: bool) -> None:
+@pytest.mark.parametrize("over", ["all", "candidates", "canonical"])
+def test_padding_does_not_change_the_loss(make_head: MakeHead, over: Over) -> None:
     head = make_head()
     gold, lengths = gold_steps()
     boundaries = torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(3))
-    together = pointing_loss(head, boundaries, lengths, gold, over_candidates=over_candidates)
+    together = pointing_loss(head, boundaries, lengths, gold, over=over)
     alone = 0.0
     for row, n in enumerate(lengths.tolist()):
         steps = int(gold.mask[row].sum())
@@ -93,9 +93,7 @@ def test_padding_does_not_change_the_loss(make_head: MakeHead, over_candidates: 
             mask=gold.mask[[row], :steps],
             weights=gold.weights[[row]],
         )
-        loss = pointing_loss(
-            head, boundaries[[row], : n + 1], lengths[[row]], one, over_candidates=over_candidates
-        )
+        loss = pointing_loss(head, boundaries[[row], : n + 1], lengths[[row]], one, over=over)
         alone += float(loss)
     assert float(together) == pytest.approx(alone, rel=1e-5)
     assert torch.isfinite(together)
@@ -106,5 +104,6 @@ def test_fewer_boundaries_to_choose_from_make_a_smaller_loss(make_head: MakeHead
     gold, lengths = gold_steps()
     boundaries = torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(3))
     over_all = pointing_loss(head, boundaries, lengths, gold)
-    over_candidates = pointing_loss(head, boundaries, lengths, gold, over_candidates=True)
-    assert float(over_candidates) < float(over_all)
+    over_candidates = pointing_loss(head, boundaries, lengths, gold, over="candidates")
+    canonical = pointing_loss(head, boundaries, lengths, gold, over="canonical")
+    assert float(canonical) < float(over_candidates) < float(over_all)

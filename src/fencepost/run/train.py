@@ -247,7 +247,7 @@ def recipe_of(settings: Settings) -> Recipe:
         accumulate=training.accumulate,
         warmup=training.warmup,
         clip=training.clip,
-        over_candidates=training.pointing_loss == "candidates",
+        over=training.pointing_loss,
         label_smoothing=training.label_smoothing,
         average=training.average,
         weights={name: getattr(settings.heads, name).weight for name in settings.heads.names},

@@ -16,7 +16,7 @@ from fencepost.batching.batches import padded, shuffled, step_tensors
 from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs, Reader
 from fencepost.errors import TrainingError
-from fencepost.model.loss import pointing_loss
+from fencepost.model.loss import Over, pointing_loss
 from fencepost.model.network import Network, device_of
 from fencepost.training.average import Average
 
@@ -36,7 +36,7 @@ class Recipe:
     accumulate: int
     warmup: float
     clip: float
-    over_candidates: bool
+    over: Over
     label_smoothing: float
     average: float
     weights: Mapping[str, float]  # of the heads' losses
@@ -251,7 +251,7 @@ def batch_losses(
                 boundaries[gold.rows],
                 lengths[gold.rows],
                 gold,
-                over_candidates=recipe.over_candidates,
+                over=recipe.over,
                 label_smoothing=recipe.label_smoothing,
             )
     rows = [row for row, example in enumerate(batch) if example.tags is not None]

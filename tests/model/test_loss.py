@@ -5,12 +5,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.systems.canonical import canonical_loss
 from fencepost.batching.batches import step_tensors
 from fencepost.batching.examples import collect_labels, example
 from fencepost.model.following import score
 from fencepost.model.found import Steps
 from fencepost.model.head import PointingHead
+from fencepost.model.loss import pointing_loss
 from fencepost.structure import Parse, Sentence
 from tests.strategies import nested_spans, trees
 
@@ -57,7 +57,7 @@ def test_the_loss_is_minus_the_log_probability_of_the_gold_parses(
     lengths = torch.tensor([len(one.words) for one in examples])
     boundaries = torch.randn(len(examples), int(lengths.max()) + 1, 8)
     with torch.no_grad():
-        loss = canonical_loss(head, boundaries, lengths, steps)
+        loss = pointing_loss(head, boundaries, lengths, steps, over="canonical")
         taken = Steps(steps.boundaries, steps.labels, steps.mask.sum(1))
         expected = -score(head, boundaries, lengths, taken).sum()
     torch.testing.assert_close(loss, expected, rtol=1e-4, atol=1e-4)
