@@ -185,6 +185,8 @@ def loss() -> str:
 
 def table5() -> str:
     """Speed."""
+    if not is_kept("table5-gum-trees-words"):
+        return NOT_RUN
     data = kept("table5-gum-trees-words")
     ours, paper = data["sentences_a_second"], data["paper"]
     rows = [
@@ -209,6 +211,8 @@ def table5() -> str:
 
 def lengths() -> str:
     """Time against length."""
+    if not is_kept("table5-gum-trees-words"):
+        return NOT_RUN
     data = kept("table5-gum-trees-words")
     rows = [
         [NAMES[name], *(f"{one:.0f}" for one in each)]
