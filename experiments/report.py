@@ -218,7 +218,11 @@ def lengths() -> str:
         [NAMES[name], *(f"{one:.0f}" for one in each)]
         for name, each in data["ms_for_1000_words"].items()
     ]
-    return table(["ms for 1,000 words", *(f"n = {n}" for n in data["lengths"])], rows)
+    picture = (
+        "![Time for 1,000 words against sentence length](experiments/table5-gum-trees-words.svg)"
+    )
+    header = ["ms for 1,000 words", *(f"n = {n}" for n in data["lengths"])]
+    return f"{table(header, rows)}\n\n{picture}"
 
 
 def steps() -> str:
