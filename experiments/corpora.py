@@ -14,7 +14,13 @@ from fencepost.errors import ConfigError
 PAPER = Path("configs")  # corpora that one has to buy, encoders that want a graphics card
 OPEN = Path("experiments/configs")
 DATA = "../shared/data"  # where the settings look for open corpora
-FIRST = {"genia-trees": 4000, "genia-entities": 4000, "germeval": 4000, "icepahc": 3000}
+FIRST = {  # sentences that are used of a corpus, where not all are
+    "genia-trees": 1500,
+    "genia-entities": 4000,
+    "germeval": 1500,
+    "icepahc": 1500,
+    "gum-trees-words": 4000,
+}
 
 # What makes any of them small: a slice, one epoch, an encoder of words that needs no hub.
 QUICK_SENTENCES = 60
