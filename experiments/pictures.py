@@ -56,14 +56,14 @@ def lines(
     along: str,
     logarithmic: bool = False,
 ) -> None:
-    """A line for each system."""
+    """A line for each system; `logarithmic` is about what goes across."""
     figure, axes = _sheet(title)
     for one in series:
         axes.plot(places, one.figures, marker="o", color=COLOURS.get(one.name), label=one.name)
     if logarithmic:
         axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
         axes.set_xticks(places, [f"{place:g}" for place in places])
+    axes.set_ylim(bottom=0)
     axes.set_xlabel(across)
     axes.set_ylabel(along)
     _finish(figure, axes, path)
