@@ -33,12 +33,12 @@ from fencepost.cli.progress import TrainingBar
 from fencepost.formats import Reading
 from fencepost.parser.model import Model
 from fencepost.run.evaluate import compared
-from fencepost.run.train import check_same, prepare_training, read_corpora, recipe_of
+from fencepost.run.train import check_same, optimizer_of, prepare_training, read_corpora, recipe_of
 from fencepost.structure import Parse
 from fencepost.training.average import Average, averaged
 from fencepost.training.checkpoint import load_checkpoint, save_checkpoint
 from fencepost.training.device import accelerator_for
-from fencepost.training.loop import Progress, optimizer_for, train
+from fencepost.training.loop import Progress, train
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +133,7 @@ def _trained(plan: Plan, here: Chosen, folder: Path, *, quiet: bool) -> Result:
     torch.manual_seed(settings.seed)
     model, examples = _prepared(plan, here)
     network = model.network.to(accelerator.device)
-    optimizer = optimizer_for(
-        network,
-        rate=training.rate,
-        encoder_rate=training.encoder_rate,
-        betas=training.betas,
-        weight_decay=training.weight_decay,
-        layer_decay=training.layer_decay,
-    )
+    optimizer = optimizer_of(network, training)
     average = Average(training.average) if training.average else None
     progress, kept = load_checkpoint(folder, network, optimizer, average) or (
         Progress(),

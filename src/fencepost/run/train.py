@@ -19,10 +19,11 @@ from fencepost.batching.examples import Example, collect_labels, example
 from fencepost.batching.vectors import read_vectors
 from fencepost.batching.vocabulary import Vocabulary
 from fencepost.build import Numbers
-from fencepost.config import Corpus, DataSettings, Settings, WordsSettings
+from fencepost.config import Corpus, DataSettings, Settings, TrainingSettings, WordsSettings
 from fencepost.errors import ConfigError, TrainingError
 from fencepost.formats import Reading, ReadSettings
 from fencepost.model.encoder import WordEncoder
+from fencepost.model.network import Network
 from fencepost.model.pretrained import Pretrained
 from fencepost.parser.model import Model, load_model, new_model, save_model
 from fencepost.parser.shipped import find_model
@@ -75,14 +76,7 @@ def run_training(
         model, notes = transferred(old, model)
         yield from (Note(f"{training.init}: {note}") for note in notes)
     network = model.network.to(accelerator.device)
-    optimizer = optimizer_for(
-        network,
-        rate=training.rate,
-        encoder_rate=training.encoder_rate,
-        betas=training.betas,
-        weight_decay=training.weight_decay,
-        layer_decay=training.layer_decay,
-    )
+    optimizer = optimizer_of(network, training)
     average = Average(training.average) if training.average else None
     recipe = recipe_of(settings)
     progress = Progress()
@@ -236,6 +230,18 @@ def prepare_training(
         for corpus, parse in parses
     ]
     return model, [one for one in examples if one is not None]
+
+
+def optimizer_of(network: Network, training: TrainingSettings) -> torch.optim.Optimizer:
+    """The optimiser that the settings ask for."""
+    return optimizer_for(
+        network,
+        rate=training.rate,
+        encoder_rate=training.encoder_rate,
+        betas=training.betas,
+        weight_decay=training.weight_decay,
+        layer_decay=training.layer_decay,
+    )
 
 
 def recipe_of(settings: Settings) -> Recipe:
