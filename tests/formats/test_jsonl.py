@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fencepost.errors import DataError
 from fencepost.formats import ReadSettings, read, write
 from fencepost.formats.jsonl import object_of, parse_of
-from fencepost.structure import Parse, Sentence, Span, Tree
+from fencepost.structure import Document, Parse, Sentence, Span, Tree
 from tests.strategies import NAME_CHARACTERS, parses
 
 # JSON can say anything, blanks and brackets' names included.
@@ -188,3 +188,43 @@ def test_words_that_brackets_cannot_say_are_written_as_they_are(tmp_path: Path) 
     parse = Parse(sentence, Tree(sentence, (Span(0, 2, "S"),)))
     write([parse], tmp_path / "x.jsonl")
     assert list(read(tmp_path / "x.jsonl")) == [parse]
+
+
+class TestDocuments:
+    def test_the_sentences_of_a_document_are_read_one_by_one(self, tmp_path: Path) -> None:
+        text = "Ann sleeps. She snores."
+        first = Sentence(("Ann", "sleeps", "."), None, text, ((0, 3), (4, 10), (10, 11)))
+        second = Sentence(("She", "snores", "."), None, text, ((12, 15), (16, 22), (22, 23)))
+        found = (
+            Parse(first, Tree(first, (Span(0, 3, "S"),)), (Span(0, 1, "person"),)),
+            Parse(second),
+        )
+        path = tmp_path / "rows.jsonl"
+        rows = [
+            Document(found, text, id="a").to_dict(),
+            Document(found[:1], text, id="b").to_dict(),
+            Document((), "", id="c").to_dict(),
+            Document(found[1:], text).to_dict(),
+        ]
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        one, two, three, four = read(path)
+        assert [parse.id for parse in (one, two, three, four)] == ["a-1", "a-2", "b", None]
+        assert one.entities == (Span(0, 1, "person"),)
+        assert one.tree is not None
+        assert (two.sentence.text, two.sentence.offsets) == (
+            "She snores.",
+            ((0, 3), (4, 10), (10, 11)),
+        )
+
+    def test_one_that_was_not_parsed_is_an_error(self, tmp_path: Path) -> None:
+        path = tmp_path / "rows.jsonl"
+        path.write_text(json.dumps(Document((), "x", "too long", "a").to_dict()))
+        with pytest.raises(DataError, match=r"rows\.jsonl:1: this was not parsed: too long"):
+            list(read(path))
+        assert list(read(path, skip_bad=True)) == []
+
+    def test_one_of_another_kind_is_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "rows.jsonl"
+        path.write_text('{"sentences": [3]}')
+        with pytest.raises(DataError, match="version"):
+            list(read(path))

@@ -86,8 +86,7 @@ class Source:
                 yield text.rstrip("\r\n")
 
     def _raw_lines(self, file: IO[bytes]) -> Iterator[bytes]:
-        name = self.encoding.lower()
-        if not name.startswith(_ONE_BYTE_NEWLINES):
+        if not has_byte_lines(self.encoding):
             # In UTF-16 and its like a line's end is not one byte: read it as text first.
             try:
                 for text in io.TextIOWrapper(file, self.encoding, newline="\n"):
@@ -101,12 +100,20 @@ class Source:
             yield line
 
     def _undecodable(self, error: UnicodeDecodeError, line: int) -> DataError:
-        return DataError(
-            f"not {self.encoding}: byte 0x{error.object[error.start]:02x} at column "
-            f"{error.start + 1}; pass the right encoding (--encoding)",
-            line=line,
-            path=self.name,
-        )
+        return DataError(undecodable(error, self.encoding), line=line, path=self.name)
+
+
+def has_byte_lines(encoding: str) -> bool:
+    """Whether a line of this encoding ends with the one byte that it does in ASCII."""
+    return encoding.lower().startswith(_ONE_BYTE_NEWLINES)
+
+
+def undecodable(error: UnicodeDecodeError, encoding: str) -> str:
+    """What is wrong with bytes that are not of an encoding."""
+    return (
+        f"not {encoding}: byte 0x{error.object[error.start]:02x} at column {error.start + 1}; "
+        "pass the right encoding (--encoding)"
+    )
 
 
 class _Counted(io.RawIOBase):
@@ -129,11 +136,17 @@ class _Counted(io.RawIOBase):
 
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def written_whole(
+    path: str | os.PathLike[str], *, drafts: Path | None = None
+) -> Iterator[BinaryIO]:
     """A binary file to write to, which appears at `path` only when all has been written.
 
     A name that ends in `.gz` is packed. `-` is standard output. Devices and pipes are written to
     directly, since nothing can be moved onto them.
+
+    Args:
+        path: of the file.
+        drafts: a folder on the same disk for what is not complete yet; None: beside it.
     """
     if str(path) == STANDARD:
         yield sys.stdout.buffer
@@ -146,7 +159,9 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         return
     with _errors_named(path):
         # A name may have 255 bytes, and this one becomes longer.
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:50]}.", dir=target.parent)
+        handle, temporary = tempfile.mkstemp(
+            prefix=f".{target.name[:50]}.", dir=drafts or target.parent
+        )
     try:
         with _errors_named(path), os.fdopen(handle, "wb") as file:
             if target.suffix.lower() == ".gz":

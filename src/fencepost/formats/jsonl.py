@@ -9,6 +9,9 @@ were left out because they cross others: they still count as gold.
 What a parser found has `log_probs` of its layers, `probabilities` of their spans (of a tree from
 the root down) and, among several readings of a sentence, its `rank`. They are passed over when a
 file is read.
+
+A line with `sentences` is a document, as `Document.to_dict` gives it and a corpus is parsed into;
+its sentences are read one by one.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,7 +28,7 @@ from fencepost.formats.attempt import Attempt, parse_with_entities
 from fencepost.formats.cleaning import clean_parse
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
-from fencepost.structure import Parse, Sentence, Span, Tree
+from fencepost.structure import Document, Parse, Sentence, Span, Tree
 from fencepost.structure.brackets import NO_TAG
 from fencepost.structure.span import spans_of
 
@@ -45,7 +49,25 @@ def _read_line(line: str, settings: ReadSettings) -> Iterator[Parse]:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise DataError(f"no JSON: {error}") from error
-    yield clean_parse(parse_of(data, settings), settings)
+    found = _in_document(data) if _is_document(data) else (parse_of(data, settings),)
+    for parse in found:
+        yield clean_parse(parse, settings)
+
+
+def _is_document(data: Any) -> bool:
+    return isinstance(data, dict) and isinstance(data.get("sentences"), list)
+
+
+def _in_document(data: dict[str, Any]) -> Iterator[Parse]:
+    """The sentences of a document, each with its own part of the text."""
+    document = Document.from_dict(data)
+    if not document.is_ok:
+        raise DataError(f"this was not parsed: {document.status}", kind="not parsed")
+    several = len(document.sentences) > 1
+    for number, parse in enumerate(document.sentences, 1):
+        id = f"{document.id}-{number}" if document.id and several else document.id
+        sentence = parse.sentence.alone()
+        yield parse.over(replace(sentence, id=sentence.id or id))
 
 
 def parse_of(data: Any, settings: ReadSettings) -> Parse:
@@ -218,11 +240,14 @@ def _misaligned(what: str, start: int, end: int, text: str) -> DataError:
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
     """The text of a file, one object a line."""
-    for parse in parses:
-        data = object_of(parse)
-        line = json.dumps(data, ensure_ascii=False)
-        # Half of a surrogate pair has no bytes in any encoding, but JSON can say it.
-        yield f"{json.dumps(data) if _HALF_PAIR.search(line) else line}\n"
+    return (line_of(object_of(parse)) for parse in parses)
+
+
+def line_of(data: dict[str, Any]) -> str:
+    """An object as a line of text, with its end."""
+    line = json.dumps(data, ensure_ascii=False)
+    # Half of a surrogate pair has no bytes in any encoding, but JSON can say it.
+    return f"{json.dumps(data) if _HALF_PAIR.search(line) else line}\n"
 
 
 def object_of(parse: Parse) -> dict[str, Any]:
