@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count as counting
 from pathlib import Path, PurePath
-from typing import Literal
+from typing import Any, Literal
 
 from fencepost.errors import DataError
 from fencepost.formats import Reading, ReadSettings
@@ -87,7 +87,7 @@ class Texts:
         self._current: Source | Reading | None = None
         texts = counting(1)
         for given in inputs:
-            if is_text or not _names_a_file(given):
+            if is_text or not names_a_file(given):
                 number = next(texts)
                 self._add(given, "text" if number == 1 else f"text-{number}", None)
                 continue
@@ -179,17 +179,8 @@ class Texts:
         return found if found[0].words else ()
 
     def _paragraphs(self, source: Source) -> Iterator[tuple[int, tuple[Sentence, ...]]]:
-        """Text as far as the next blank line, which always ends a sentence."""
-        waiting: list[str] = []
-        size = 0
-        first = 1
-        for line in source.lines():
-            waiting.append(line)
-            size += len(line)
-            if not line.strip() or size > _MOST:
-                yield first, split_text("\n".join(waiting))
-                waiting, size, first = [], 0, source.line + 1
-        yield first, split_text("\n".join(waiting))
+        lines = ((source.line, line) for line in source.lines())
+        return ((first, split_text(text)) for first, text in paragraphs(lines))
 
     def _objects(self, source: Source) -> Iterator[tuple[int, tuple[Sentence, ...]]]:
         """JSON lines: words stay as they are, and text without words is split."""
@@ -197,17 +188,55 @@ class Texts:
             if not line.strip():
                 continue
             try:
-                data = json.loads(line)
-                if isinstance(data, dict) and isinstance(data.get("text"), str):
-                    told = [data.get(key) for key in ("words", "tokens", "offsets", "tree")]
-                    if not any(value is not None for value in told):
-                        yield source.line, _named(split_text(data["text"]), id_of(data))
-                        continue
-                yield source.line, (parse_of(data, self.settings).sentence,)
+                data = object_in(line)
+                given = given_by(data, self.settings)
+                if isinstance(given, str):
+                    yield source.line, _named(split_text(given), id_of(data))
+                else:
+                    yield source.line, (given,)
             except DataError as error:
                 raise error.at(source.name, source.line) from None
-            except (ValueError, RecursionError) as error:
-                raise DataError(f"no JSON: {error}", path=source.name, line=source.line) from error
+
+
+def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Text as far as the next blank line, which always ends a sentence.
+
+    Args:
+        lines: with a number each.
+
+    Returns:
+        Each paragraph with the number of its first line. A very long one is cut after a line.
+    """
+    waiting: list[str] = []
+    size = first = 0
+    for number, line in lines:
+        if line.strip():
+            if not waiting:
+                first = number
+            waiting.append(line)
+            size += len(line)
+        if waiting and (not line.strip() or size > _MOST):
+            yield first, "\n".join(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield first, "\n".join(waiting)
+
+
+def object_in(line: str) -> Any:
+    """What a line of JSON says."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"no JSON: {error}") from error
+
+
+def given_by(data: Any, settings: ReadSettings) -> str | Sentence:
+    """What an object has for a parser: its words, or its text if it has nothing but that."""
+    if isinstance(data, dict) and isinstance(data.get("text"), str):
+        told = [data.get(key) for key in ("words", "tokens", "offsets", "tree")]
+        if not any(value is not None for value in told):
+            return str(data["text"])
+    return parse_of(data, settings).sentence
 
 
 def _named(sentences: tuple[Sentence, ...], id: str | None) -> tuple[Sentence, ...]:
@@ -219,7 +248,7 @@ def _named(sentences: tuple[Sentence, ...], id: str | None) -> tuple[Sentence, .
     return tuple(replace(one, id=f"{id}-{k}") for k, one in enumerate(sentences, 1))
 
 
-def _names_a_file(given: str) -> bool:
+def names_a_file(given: str) -> bool:
     """Whether an input is a file or folder; what only looks like one is an error."""
     if given == STANDARD:
         return True
