@@ -17,6 +17,7 @@ from fencepost.drawing.widths import cells
 from fencepost.formats import ReadSettings, read, write
 from fencepost.formats.registry import FORMATS, READABLE
 from fencepost.parser.model import save_model
+from fencepost.run.corpus.results import read_documents
 from fencepost.run.sides import Sides
 from fencepost.run.watching import unwatched
 from fencepost.structure import Parse, Sentence, Span, Tree
@@ -546,8 +547,13 @@ class TestParse:
         (source / "a.txt").write_text("The cat sat. It slept.")
         (source / "deep/b.md").write_text("It ate.")
         (source / "deep/empty.txt").write_text("")
-        assert parse(source, "A text.", "-o", f"{out}/") == (0, "", "")
-        counts = {str(path.relative_to(out)): len(list(read(path))) for path in out.rglob("*.*")}
+        status, told, err = parse(source, "A text.", "-o", f"{out}/")
+        assert (status, err) == (0, "")
+        assert told.startswith("rows         3\nsentences    4\nwords       13\n")
+        assert "4 shards of " in told
+        counts = {
+            str(path.relative_to(out)): len(list(read(path))) for path in out.rglob("*.jsonl")
+        }
         assert counts == {
             "a.jsonl": 2,
             "deep/b.jsonl": 1,
@@ -560,11 +566,84 @@ class TestParse:
         assert parse(source / "a.txt", "-o", tmp_path / "pairs", "--to", "brat") == (0, "", "")
         assert sorted(path.name for path in (tmp_path / "pairs").iterdir()) == ["a.ann", "a.txt"]
 
-    def test_fills_a_folder_inside_of_the_input_twice(self, parse: Run, tmp_path: Path) -> None:
+    def test_fills_a_folder_inside_of_the_input(self, parse: Run, tmp_path: Path) -> None:
         (tmp_path / "a.txt").write_text("The cat sat.")
         for _ in range(2):
-            assert parse(tmp_path, "-o", f"{tmp_path}/out/") == (0, "", "")
-        assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.jsonl"]
+            assert parse(tmp_path, "-o", f"{tmp_path}/trees/", "--to", "ptb") == (0, "", "")
+        assert [path.name for path in (tmp_path / "trees").iterdir()] == ["a.ptb"]
+        (tmp_path / "trees/a.ptb").unlink()
+        (tmp_path / "rows").mkdir()
+        assert parse(tmp_path, "-o", tmp_path / "rows", "-q") == (0, "", "")
+        names = sorted(path.name for path in (tmp_path / "rows").iterdir())
+        assert names == ["_manifest.json", "a.jsonl"]
+
+    def test_goes_on_with_a_corpus_only_when_told_to(self, parse: Run, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("The cat sat.")
+        corpus = (tmp_path / "a.txt", "-o", tmp_path / "out", "--to", "jsonl")
+        assert parse(*corpus)[0] == 0
+        before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+        status, _, err = parse(*corpus)
+        assert status == 2
+        assert "out: this folder is not empty; pass --resume" in err
+        status, told, _ = parse(*corpus, "--resume")
+        assert status == 0
+        assert "words a second" not in told  # nothing was left to do
+        assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+        status, _, err = parse(*corpus, "--resume", "--min-probability", "0.5")
+        assert status == 2
+        assert "min_probability: 0.0 then, 0.5 now" in err
+
+    @pytest.mark.parametrize("to", ["jsonl", "parquet"])
+    def test_gives_a_row_for_each_row(self, parse: Run, tmp_path: Path, to: str) -> None:
+        source = tmp_path / "in.jsonl"
+        source.write_text(
+            '{"id": 1, "body": "One. Two."}\nno JSON\n{"id": 3}\n\n{"id": "d", "body": ""}\n'
+        )
+        out = tmp_path / "out"
+        status, told, err = parse(source, "-o", out, "--to", to, "--text-column", "body")
+        assert (status, err) == (0, "")
+        assert "not parsed  2\n  1 × no JSON: " in told
+        found = list(read_documents(str(out)))
+        assert [document.id for document in found] == ["1", "in.jsonl#31", "3", "d"]
+        assert [document.is_ok for document in found] == [True, False, False, True]
+        assert [len(document.sentences) for document in found] == [2, 0, 0, 0]
+        assert found[2].status == "this row has no 'body'"
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("-o", "x.jsonl", "--resume"), "--resume is for a folder of JSON lines or Parquet"),
+            (("--engine", "stream"), "-: a corpus is written to a folder"),
+            (("-o", "x.parquet", "--to", "parquet"), "x.parquet: a corpus is written to a folder"),
+            (("-o", "x/", "--engine", "ray", "--to", "ptb"), "writes jsonl or parquet, not ptb"),
+            (("-o", "x/", "--n-best", "2"), "--n-best is for single sentences, not for a corpus"),
+            (("-o", "x/", "--must", "0:1"), "--must is for single sentences"),
+            (("-o", "x/", "--shard-size", "large"), "'large' is no number of bytes; 4MB"),
+            (("-o", "x/", "--workers", "2"), "--workers and --gpus go with --engine ray"),
+            (("-o", "x/", "--to", "tsv", "--resume"), "--resume is for a folder of JSON lines"),
+        ],
+    )
+    def test_refuses_what_means_nothing_for_a_corpus(
+        self,
+        run: Run,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        arguments: tuple[str, ...],
+        message: str,
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        status, _, err = run("parse", "The cat sat.", *arguments, "--model", "nothing")
+        assert status == 2
+        assert message in err
+        assert list(tmp_path.iterdir()) == []
+
+    def test_standard_input_cannot_be_read_again(self, run: Run, tmp_path: Path) -> None:
+        for more in (("--resume",), ("--engine", "ray")):
+            status, _, err = run(
+                "parse", "-", "-o", f"{tmp_path}/out/", *more, "--model", "nothing"
+            )
+            assert status == 2
+            assert "standard input can be read only once" in err
 
     def test_refuses_what_would_be_written_twice_before_anything_else(
         self, run: Run, tmp_path: Path
@@ -573,6 +652,9 @@ class TestParse:
             (tmp_path / name).write_text("The cat sat.")
         arguments = (tmp_path / "a.txt", tmp_path / "a.md", "-o", f"{tmp_path}/out/")
         status, _, err = run("parse", *arguments, "--model", "nothing")
+        assert status == 2
+        assert "would both be written to a; parse them one after the other" in err
+        status, _, err = run("parse", *arguments, "--to", "ptb", "--model", "nothing")
         assert status == 2
         assert "would both be written to this file" in err
         status, _, err = run("parse", tmp_path / "a.txt", "-o", tmp_path, "--to", "pretty")
@@ -601,12 +683,27 @@ class TestParse:
         (source / "a.txt").write_text("One. Two three four. Five.")
         (source / "b.txt").write_bytes(b"caf\xe9")
         (source / "c.txt").write_text("Six.")
-        status, _, err = parse(source, "-o", f"{out}/", "--max-words", "3")
+        status, _, err = parse(source, "-o", f"{out}/", "--max-words", "3", "--to", "ptb")
         assert status == 2
         first, second = err.splitlines()
         assert first.startswith(f"fencepost: {source}/a.txt:1: a sentence of 4 words is longer")
         assert second.startswith(f"fencepost: {source}/b.txt:1: not utf-8: byte 0xe9")
-        assert sorted(path.name for path in out.iterdir()) == ["a.jsonl", "c.jsonl"]
+        assert sorted(path.name for path in out.iterdir()) == ["a.ptb", "c.ptb"]
+
+    def test_what_a_corpus_misses_is_in_its_rows(self, parse: Run, tmp_path: Path) -> None:
+        source, out = tmp_path / "in", tmp_path / "out"
+        source.mkdir()
+        (source / "a.txt").write_text("One. Two three four. Five.")
+        (source / "b.txt").write_bytes(b"caf\xe9")
+        (source / "c.txt").write_text("Six.")
+        status, told, err = parse(source, "-o", f"{out}/", "--max-words", "3")
+        assert (status, err) == (0, "")
+        assert "not parsed  2\n" in told
+        found = list(read_documents(str(out)))
+        assert [document.id for document in found] == ["a.txt#0", "b.txt#0", "c.txt#0"]
+        assert found[0].status.startswith("a sentence of 4 words is longer than 3")
+        assert found[1].status.startswith("not utf-8: byte 0xe9 at column 4")
+        assert found[2].is_ok
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from fencepost.cli import options as opt
+from fencepost.cli.corpus import bytes_of, is_corpus, on_ray, parse_corpus
 from fencepost.cli.files import tell
 from fencepost.cli.progress import parsing
 from fencepost.cli.reports import told_readings, width_of
@@ -19,6 +20,7 @@ from fencepost.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from fencepost.formats.registry import Format
+    from fencepost.parser.asking import Options
     from fencepost.run.parse import Unparsed
     from fencepost.structure import Parse
 
@@ -41,7 +43,13 @@ def parse(
         list[Task] | None,
         typer.Option(help="What to find; may be given several times. Without it, all."),
     ] = None,
-    to: opt.To = None,
+    to: Annotated[
+        Literal[
+            "ptb", "pretty", "data", "jsonl", "conll", "brat", "tsv", "html", "spacy", "parquet"
+        ]
+        | None,
+        typer.Option("--to", help="Format of the output; without it, what the suffix tells."),
+    ] = None,
     out: Annotated[
         str,
         typer.Option(
@@ -97,6 +105,61 @@ def parse(
     max_words: Annotated[
         int | None, typer.Option(min=1, help="Refuse sentences that are longer.")
     ] = None,
+    engine: Annotated[
+        Literal["stream", "ray"] | None,
+        typer.Option(
+            help="Who parses a corpus: this process, or the workers of a Ray cluster.",
+            rich_help_panel=opt.SCALE,
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the Ray cluster; without it, RAY_ADDRESS, or else a new one on this machine.",
+            rich_help_panel=opt.SCALE,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many on Ray, each with --threads; without it, as many as there is room for.",
+            rich_help_panel=opt.SCALE,
+        ),
+    ] = None,
+    gpus: Annotated[
+        float,
+        typer.Option(
+            min=0, help="For each worker on Ray; 0.5 shares one.", rich_help_panel=opt.SCALE
+        ),
+    ] = 0.0,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with a corpus after a stop.", rich_help_panel=opt.SCALE
+        ),
+    ] = False,
+    shard_size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BYTES",
+            help="Of input in a shard, as in 4MB; without it, what suits the corpus.",
+            rich_help_panel=opt.SCALE,
+        ),
+    ] = None,
+    max_row_size: Annotated[
+        str,
+        typer.Option(
+            metavar="BYTES", help="Refuse rows that are longer.", rich_help_panel=opt.SCALE
+        ),
+    ] = "16MB",
+    text_column: Annotated[
+        str,
+        typer.Option(help="Where JSON lines and Parquet have the text.", rich_help_panel=opt.SCALE),
+    ] = "text",
+    id_column: Annotated[
+        str, typer.Option(help="Where they have its name.", rich_help_panel=opt.SCALE)
+    ] = "id",
     quiet: opt.Quiet = False,
 ) -> None:
     """Find the trees and entities of a text.
@@ -107,16 +170,23 @@ def parse(
     are taken as they are. A folder for the output, which is there or ends with a slash, gets one
     file for each that was read, under the same name.
 
+    A folder of JSON lines or Parquet gets a row for each row that was read (a paragraph, a line, an
+    object, a row of Parquet), those that could not be parsed with a status that says why. Large
+    files are divided into shards. After a stop, --resume goes on. Inputs and output may be
+    anywhere that pyarrow opens, as in s3://bucket/folder.
+
     Examples:
       fencepost parse "The cat sat on the mat. It slept."
       fencepost parse report.txt --task entities --min-probability 0.8 -o report.jsonl
       fencepost parse report.txt -o report.html
       fencepost parse articles/ -o parsed/ --to jsonl
+      fencepost parse corpus.parquet -o parsed/ --to parquet --engine ray --workers 8
       echo "Ann 's cat slept ." | fencepost parse - --words --task tree --to ptb
       fencepost parse "I saw the man with the telescope." --task tree --n-best 2 --to pretty
       fencepost parse "I saw the man with the telescope." --task tree --must 1:4:VP
       fencepost parse "The cat sat." --explain
     """
+    from fencepost.run.corpus.rows import RowSettings
     from fencepost.run.parse import (
         check_layers,
         check_target,
@@ -126,11 +196,59 @@ def parse(
         targets,
     )
     from fencepost.run.texts import Texts
+    from fencepost.text.gazetteer import Gazetteer
 
     if words and lines:
         raise ConfigError("--words and --lines: one of them, not both")
     kind: Literal["text", "lines", "words"] = "words" if words else "lines" if lines else "text"
     tasks = tuple(map(str, task or ()))
+    options: Options = {
+        "tasks": tasks or None,
+        "beams": max(beams, best, 10) if best > 1 else beams,
+        "must": [_span(one) for one in must or ()],
+        "forbid": [_span(one) for one in forbid or ()],
+        "labels": label,
+        "root": root,
+        "consistent": consistent,
+        "gazetteer": None if gazetteer is None else Gazetteer.read(gazetteer),
+        "min_probability": min_probability,
+    }
+    scale = {
+        "--engine": engine,
+        "--address": address,
+        "--workers": workers,
+        "--gpus": gpus,
+        "--resume": resume,
+        "--shard-size": shard_size,
+    }
+    if is_corpus(out, to, engine=engine, tasks=tasks):
+        alone = {"--n-best": best > 1, "--explain": explain, "--must": must, "--forbid": forbid}
+        _refuse(alone, "is for single sentences, not for a corpus")
+        parse_corpus(
+            inputs,
+            out,
+            to="parquet" if to == "parquet" else "jsonl",
+            model=model,
+            options=options,
+            kind=kind,
+            is_text=text,
+            rows=RowSettings(
+                encoding=encoding,
+                format=from_,
+                text_column=text_column,
+                id_column=id_column,
+                most_bytes=bytes_of(max_row_size),
+            ),
+            shard_bytes=None if shard_size is None else bytes_of(shard_size),
+            max_words=max_words,
+            precision=precision,
+            threads=threads,
+            on=on_ray(engine, address=address, count=workers, threads=threads, gpus=gpus),
+            resume=resume,
+            quiet=quiet,
+        )
+        return
+    _refuse(scale, "is for a folder of JSON lines or Parquet: -o FOLDER/ --to jsonl")
     folder = _folder(out, to)
     format = _format(out, to, folder=folder, tasks=tasks)
     texts = Texts(inputs, kind=kind, format=from_, encoding=encoding, is_text=text, without=folder)
@@ -143,20 +261,9 @@ def parse(
         check_target(texts, out, format)
     from fencepost.formats import write
     from fencepost.parser.parser import MOST_WORDS, load
-    from fencepost.text.gazetteer import Gazetteer
 
     parser = load(model, threads=threads, max_words=max_words or MOST_WORDS, precision=precision)
-    asked = parser.asked(
-        tasks=tasks or parser.tasks,
-        beams=max(beams, best, 10) if best > 1 else beams,
-        must=map(_span, must or ()),
-        forbid=map(_span, forbid or ()),
-        labels=label,
-        root=root,
-        consistent=consistent,
-        gazetteer=None if gazetteer is None else Gazetteer.read(gazetteer),
-        min_probability=min_probability,
-    )
+    asked = parser.asked(**options)
     if explain:
         for line in explain_texts(parser, texts, asked):
             print(line)
@@ -186,6 +293,13 @@ def parse(
         print(f"fencepost: {one}", file=sys.stderr)
     if missed:
         raise typer.Exit(2)
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    """Refuse options that mean nothing here."""
+    for name, value in options.items():
+        if value:
+            raise ConfigError(f"{name} {why}")
 
 
 def _folder(out: str, to: str | None) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
@@ -102,6 +103,31 @@ def parsing(texts: Texts, *, quiet: bool) -> Iterator[Callable[[int], None] | No
         return
     with _bar() as progress:
         yield _ParsingBar(texts, progress)
+
+
+@contextmanager
+def corpus(total: int, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A function to be told how many words and bytes of a corpus are done; None if nobody looks.
+
+    Args:
+        total: bytes of the corpus; 0 if that is not known.
+        quiet: whether nothing is shown.
+    """
+    if _unseen(quiet):
+        yield None
+        return
+    from rich.progress import DownloadColumn
+
+    started = time.monotonic()
+    with _bar(DownloadColumn(), period=300.0) as progress:
+        task = progress.add_task("reading the model", total=total or None)
+
+        def show(words: int, size: int) -> None:
+            speed = words / max(time.monotonic() - started, 1e-9)
+            told = f"{words:,} words, {speed:,.0f} words/s"
+            progress.update(task, completed=size, description=told)
+
+        yield show
 
 
 class TrainingBar:

@@ -1,0 +1,269 @@
+"""How a corpus is divided: into shards, each a file of output, and portions, each parsed at once.
+
+The division depends on the inputs and settings alone, never on who does the work or when: so a run
+that was stopped goes on where it was, and gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from fencepost.errors import DataError
+from fencepost.formats.files import STANDARD, has_byte_lines
+from fencepost.formats.registry import FORMATS, READABLE, bare_suffix
+from fencepost.run.corpus.rows import Kind, RowSettings, Shard, is_packed, wanted_columns
+from fencepost.run.corpus.store import File, files_at, is_remote, opened, pyarrow
+from fencepost.run.texts import TEXT_SUFFIXES, names_a_file
+from fencepost.run.texts import Kind as TextKind
+
+MOST_BYTES = 4 << 20  # of input in a shard: about 700,000 words
+LEAST_BYTES = 64 << 10
+_PARTS = 64  # shards of a small corpus, so that several workers have something to do
+
+_TABLES = (".parquet", ".pq")
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Shards that are parsed together by one worker: one, or several small ones."""
+
+    number: int
+    shards: tuple[Shard, ...]
+
+    @property
+    def bytes(self) -> int:
+        """How much is read for it."""
+        return sum(shard.bytes for shard in self.shards)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is read, and how it is divided."""
+
+    files: tuple[File, ...]
+    portions: tuple[Portion, ...]
+    shard_bytes: int  # of input in a shard at most, if it can be cut
+
+    @property
+    def bytes(self) -> int:
+        """How much is read in all."""
+        return sum(portion.bytes for portion in self.portions)
+
+
+def portion_of(data: dict[str, object]) -> Portion:
+    """The portion that plain data, made by `dataclasses.asdict`, stands for."""
+    return Portion(data["number"], tuple(Shard(**shard) for shard in data["shards"]))  # type: ignore[arg-type,attr-defined]
+
+
+def make_plan(
+    inputs: Sequence[str],
+    *,
+    settings: RowSettings,
+    kind: TextKind = "text",
+    is_text: bool = False,
+    shard_bytes: int | None = None,
+    without: str | None = None,
+) -> Plan:
+    """Divide what is to be parsed.
+
+    Args:
+        inputs: texts, files, folders, paths that pyarrow opens, or `-` for standard input.
+        settings: how rows are read.
+        kind: how files without annotation are read, as `run.texts.Texts` does.
+        is_text: whether the inputs are text, even if there are files with such names.
+        shard_bytes: of input that go into a shard at most; None: what suits their size.
+        without: a folder whose files are not read if it lies inside of one that is.
+
+    Raises:
+        DataError: there is no such file, or nothing to read, or two would be written to one file.
+    """
+    found = list(_inputs(inputs, settings, kind, is_text=is_text, without=without))
+    if shard_bytes is None:
+        total = sum(shard.bytes for shard, _ in found)
+        shard_bytes = min(MOST_BYTES, max(LEAST_BYTES, total // _PARTS))
+    shards = [part for shard, _ in found for part in _divided(shard, shard_bytes, settings)]
+    _check_names(shards)
+    files = tuple(file for _, file in found if file is not None)
+    return Plan(files, tuple(_portions(shards, shard_bytes)), shard_bytes)
+
+
+def _is_file(given: str, is_text: bool) -> bool:
+    return not is_text and given != STANDARD and (is_remote(given) or names_a_file(given))
+
+
+def _inputs(
+    inputs: Sequence[str],
+    settings: RowSettings,
+    kind: TextKind,
+    *,
+    is_text: bool,
+    without: str | None,
+) -> Iterator[tuple[Shard, File | None]]:
+    """One shard for each input, still undivided, with the file that it is."""
+    texts = 0
+    how: Kind
+    for given in inputs:
+        if given == STANDARD and not is_text:
+            how = "jsonl" if settings.format == "jsonl" else kind
+            yield Shard(name="stdin", source="", label="stdin", kind=how, place="stdin"), None
+        elif not _is_file(given, is_text):
+            texts += 1
+            name = "text" if texts == 1 else f"text-{texts}"
+            size = len(given.encode("utf-8", "surrogatepass"))
+            shard = Shard(name=name, source=given, label=name, kind=kind, place="given", bytes=size)
+            yield shard, None
+        else:
+            for file in _files(given, settings, without):
+                how = _kind(file.path, settings, kind)
+                name = _name(file.name)
+                shard = Shard(
+                    name=name, source=file.path, label=file.name, kind=how, bytes=file.bytes
+                )
+                yield shard, file
+
+
+def _files(given: str, settings: RowSettings, without: str | None = None) -> list[File]:
+    """The files that an input stands for, in order of name."""
+    files = files_at(given)
+    if len(files) == 1 and files[0].path == given:
+        return files
+    suffixes = {suffix for known in READABLE for suffix in known.suffixes}
+    suffixes.update(TEXT_SUFFIXES, _TABLES)
+    if settings.format is not None:
+        suffixes = set(FORMATS[settings.format].suffixes)
+    found = [file for file in files if bare_suffix(file.path) in suffixes]
+    if without is not None and not is_remote(given):
+        hidden = Path(without).resolve()
+        found = [file for file in found if hidden not in Path(file.path).resolve().parents]
+    # The text of brat's annotations is read along with them.
+    pairs = {
+        str(PurePosixPath(file.name).with_suffix(".txt"))
+        for file in found
+        if file.name.endswith(".ann")
+    }
+    found = [file for file in found if file.name not in pairs]
+    if not found:
+        wanted = ", ".join(sorted(suffixes)) if settings.format else ".txt, .jsonl, .parquet …"
+        raise DataError(f"no file of text in this folder ({wanted})", path=given)
+    return found
+
+
+def _kind(path: str, settings: RowSettings, kind: TextKind) -> Kind:
+    """How a file is read."""
+    suffix = bare_suffix(path)
+    if settings.format is not None:
+        return "jsonl" if settings.format == "jsonl" else "annotated"
+    if suffix in _TABLES:
+        return "parquet"
+    if kind != "text":
+        return kind
+    if suffix in FORMATS["jsonl"].suffixes:
+        return "jsonl"
+    if any(suffix in format.suffixes for format in READABLE):
+        if is_remote(path):
+            raise DataError(
+                "only text, JSON lines and Parquet are read from there; copy it here first",
+                path=path,
+            )
+        return "annotated"
+    return "text"
+
+
+def _name(name: str) -> str:
+    """What the result of a file is called, without a suffix."""
+    path = PurePosixPath(name)
+    return str((path.with_suffix("") if path.suffix.lower() == ".gz" else path).with_suffix(""))
+
+
+def _divided(shard: Shard, most: int, settings: RowSettings) -> Iterator[Shard]:
+    """The shards of an input; what cannot be entered in the middle is only one."""
+    if shard.kind == "parquet":
+        cuts = list(_row_groups(shard, most, settings))
+    elif shard.place == "file" and shard.bytes > most and _can_be_cut(shard, settings):
+        count = -(-shard.bytes // most)
+        edges = [shard.bytes * part // count for part in range(count)]
+        cuts = [
+            (start, end, (shard.bytes if end is None else end) - start)
+            for start, end in zip(edges, [*edges[1:], None], strict=True)
+        ]
+    else:
+        yield shard
+        return
+    for number, (start, end, size) in enumerate(cuts):
+        name = shard.name if len(cuts) == 1 else f"{shard.name}-{number:05}"
+        yield replace(shard, name=name, start=start, end=end, bytes=size)
+
+
+def _can_be_cut(shard: Shard, settings: RowSettings) -> bool:
+    return (
+        shard.kind != "annotated"
+        and has_byte_lines(settings.encoding)
+        and not is_packed(shard.source)
+    )
+
+
+def _row_groups(
+    shard: Shard, most: int, settings: RowSettings
+) -> Iterator[tuple[int, int | None, int]]:
+    """Ranges of the row groups of a Parquet file: first, the one behind the last, and bytes."""
+    with opened(shard.source) as source:
+        try:
+            file = pyarrow().parquet.ParquetFile(source)
+            wanted = set(wanted_columns(file.schema_arrow.names, settings))
+            sizes = [
+                _bytes_of(file.metadata.row_group(index), wanted)
+                for index in range(file.num_row_groups)
+            ]
+        except pyarrow().ArrowException as error:
+            raise DataError(f"no Parquet: {error}", path=shard.source) from error
+        except DataError as error:
+            raise error.at(shard.source, None) from None
+    start = size = 0
+    for index, one in enumerate(sizes):
+        if index > start and size + one > most:
+            yield start, index, size
+            start, size = index, 0
+        size += one
+    yield start, None if start == 0 else len(sizes), size
+
+
+def _bytes_of(group: object, wanted: set[str]) -> int:
+    """How large the columns of a row group are that are read."""
+    columns = [group.column(index) for index in range(group.num_columns)]  # type: ignore[attr-defined]
+    return sum(
+        column.total_uncompressed_size
+        for column in columns
+        if column.path_in_schema.split(".")[0] in wanted
+    )
+
+
+def _check_names(shards: Iterable[Shard]) -> None:
+    """Refuse what would be written to the same file."""
+    found: dict[str, Shard] = {}
+    for shard in shards:
+        other = found.setdefault(shard.name, shard)
+        if other is shard:
+            continue
+        if os.path.realpath(other.source) == os.path.realpath(shard.source):
+            raise DataError("this input was given twice", path=shard.source)
+        raise DataError(
+            f"{other.source} and {shard.source} would both be written to {shard.name}; parse "
+            "them one after the other, into different folders"
+        )
+
+
+def _portions(shards: Iterable[Shard], most: int) -> Iterator[Portion]:
+    """Small shards together, so that many small files are parsed as quickly as a large one."""
+    waiting: list[Shard] = []
+    size = number = 0
+    for shard in shards:
+        if waiting and size + shard.bytes > most:
+            yield Portion(number, tuple(waiting))
+            waiting, size, number = [], 0, number + 1
+        waiting.append(shard)
+        size += shard.bytes
+    if waiting:
+        yield Portion(number, tuple(waiting))

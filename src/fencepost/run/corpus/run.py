@@ -1,0 +1,247 @@
+"""A run over a corpus: begun or gone on with, and finished with a manifest.
+
+    out/
+      a.jsonl  b-00000.jsonl  b-00001.jsonl  …   shards, each whole
+      _manifest.json                             what they hold, and of what; when all are there
+      _work/                                     until then: the plan, and what is done of it
+
+Names that begin with an underscore are passed over by whoever reads the folder as a table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fencepost.errors import ConfigError
+from fencepost.run.corpus.plan import Plan, Portion
+from fencepost.run.corpus.store import (
+    joined,
+    make_folder,
+    names_in,
+    read_whole,
+    remove_folder,
+    size_of,
+    whole,
+)
+from fencepost.run.corpus.work import WORK, Done, Job, Record, Tell, done_before, parse_portion
+
+if TYPE_CHECKING:
+    from fencepost.parser.asking import Asked
+    from fencepost.parser.parser import Parser
+
+MANIFEST = "_manifest.json"
+_PLAN = "plan.json"
+_VERSION = 1
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a run has come to, with what was done before it."""
+
+    rows: int = 0
+    sentences: int = 0
+    words: int = 0
+    bytes: int = 0  # written
+    shards: int = 0
+    failures: Counter[str] = field(default_factory=Counter)  # rows, by reason
+    errors: list[Record] = field(default_factory=list)  # shards that could not be made
+    stages: Counter[str] = field(default_factory=Counter)  # seconds of all workers together
+    words_now: int = 0  # of this run alone
+
+    def add(self, done: Done, *, is_new: bool = True) -> None:
+        """Count what came of a portion."""
+        for record in done.records:
+            if record.error is not None:
+                self.errors.append(record)
+                continue
+            self.shards += 1
+            self.rows += record.rows
+            self.sentences += record.sentences
+            self.words += record.words
+            self.words_now += record.words * is_new
+            self.bytes += record.bytes
+            self.failures.update(record.failures)
+        self.stages.update(done.seconds)
+
+
+class Run:
+    """The run of a job over a plan.
+
+    Args:
+        job: where the output goes, and how rows are read.
+        plan: how the inputs are divided.
+        settings: plain data of all else that the output depends on; a run goes on only with the
+            same.
+        resume: whether to go on with a run that was stopped.
+
+    Raises:
+        ConfigError: there is a run in the folder, and it is not to be gone on with, or is another.
+    """
+
+    def __init__(
+        self, job: Job, plan: Plan, settings: Mapping[str, Any], *, resume: bool = False
+    ) -> None:
+        self.job, self.plan = job, plan
+        self.settings = {
+            "version": _VERSION,
+            **settings,
+            "to": job.format,
+            "rows": asdict(job.rows),
+            "shard_bytes": plan.shard_bytes,
+        }
+        self.summary = Summary()
+        self._done: dict[int, Done] = {}
+        self._begin(resume)
+        done = self._done.keys()
+        self.waiting = [portion for portion in plan.portions if portion.number not in done]
+        for one in self._done.values():
+            self.summary.add(one, is_new=False)
+
+    @property
+    def bytes_before(self) -> int:
+        """How much of the input was done before."""
+        return self.plan.bytes - sum(portion.bytes for portion in self.waiting)
+
+    def add(self, done: Done) -> None:
+        """Take in what came of a portion."""
+        self._done[done.number] = done
+        self.summary.add(done)
+
+    def finish(self) -> None:
+        """Write the manifest and clear up, if all shards are there."""
+        if self.summary.errors or len(self._done) < len(self.plan.portions):
+            return
+        manifest = {
+            **self.settings,
+            "inputs": [{"name": file.name, "bytes": file.bytes} for file in self.plan.files],
+            "totals": {
+                "rows": self.summary.rows,
+                "sentences": self.summary.sentences,
+                "words": self.summary.words,
+                "bytes": self.summary.bytes,
+                "failures": dict(sorted(self.summary.failures.items())),
+            },
+            "shards": [
+                {key: value for key, value in asdict(record).items() if key != "error"}
+                for portion in self.plan.portions
+                for record in self._done[portion.number].records
+            ],
+        }
+        self._write(MANIFEST, manifest)
+        remove_folder(self.job.work)
+
+    def _begin(self, resume: bool) -> None:
+        names = names_in(self.job.out)
+        if names and not resume:
+            raise ConfigError(
+                f"{self.job.out}: this folder is not empty; pass --resume to go on with its run"
+            )
+        inputs = [[file.path, file.bytes, file.modified] for file in self.plan.files]
+        begun = {**self.settings, "inputs": inputs}
+        if MANIFEST in names:
+            self._check_same(MANIFEST, self.settings)
+            self._done = self._finished()
+        elif size_of(joined(self.job.work, _PLAN)) is not None:
+            self._check_same(f"{WORK}/{_PLAN}", begun)
+            for portion in self.plan.portions:
+                done = done_before(self.job, portion)
+                if done is not None:
+                    self._done[portion.number] = done
+        elif names:
+            raise ConfigError(
+                f"{self.job.out}: this folder holds no run to go on with, and is not empty"
+            )
+        else:
+            make_folder(self.job.out)
+            make_folder(self.job.work)
+            self._write(f"{WORK}/{_PLAN}", begun)
+
+    def _check_same(self, name: str, ours: Mapping[str, Any]) -> None:
+        path = joined(self.job.out, name)
+        try:
+            theirs = json.loads(read_whole(path))
+        except ValueError as error:
+            raise ConfigError(f"{path}: no JSON: {error}") from error
+        ours = json.loads(json.dumps(ours))
+        lines = [
+            f"  {key}: {_shown(theirs.get(key))} then, {_shown(value)} now"
+            for key, value in ours.items()
+            if theirs.get(key) != value
+        ]
+        if lines:
+            told = [f"{self.job.out}: this run was begun with other settings or inputs:", *lines]
+            raise ConfigError("\n".join(told))
+
+    def _finished(self) -> dict[int, Done]:
+        """What the manifest of a complete run says, portion by portion."""
+        manifest = json.loads(read_whole(joined(self.job.out, MANIFEST)))
+        records = {record["file"]: Record(**record) for record in manifest["shards"]}
+        found: dict[int, Done] = {}
+        for portion in self.plan.portions:
+            own = [records.get(f"{shard.name}.{self.job.format}") for shard in portion.shards]
+            found[portion.number] = Done(portion.number, [one for one in own if one is not None])
+        return found
+
+    def _write(self, name: str, data: Mapping[str, Any]) -> None:
+        with whole(joined(self.job.out, name), self.job.work) as file:
+            file.write(f"{json.dumps(data, ensure_ascii=False, indent=1)}\n".encode())
+
+
+def parse_here(
+    run: Run, parser: Parser, asked: Asked, *, tell: Tell | None = None
+) -> Iterator[Done]:
+    """Do what waits, portion by portion, in this process; memory does not grow with the input.
+
+    Args:
+        run: what is to be done.
+        parser: which does it.
+        asked: what to find.
+        tell: is told how far it is.
+    """
+    words, size = 0, run.bytes_before
+
+    def told(more_words: int, more_bytes: int) -> None:
+        if tell is not None:
+            tell(words + more_words, size + more_bytes)
+
+    for portion in run.waiting:
+        done = parse_portion(parser, run.job, portion, asked, tell=told)
+        words += sum(record.words for record in done.records)
+        size += portion.bytes
+        told(0, 0)
+        yield done
+
+
+def fingerprint(folder: Path) -> str:
+    """The checksum of all files of a model, by which one can tell that two are the same."""
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            total.update(path.relative_to(folder).as_posix().encode("utf-8"))
+            with open(path, "rb") as file:
+                total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def portions_of(run: Run) -> Sequence[Portion]:
+    """What waits, the largest first: whoever begins late should not get the most."""
+    return sorted(run.waiting, key=lambda portion: -portion.bytes)
+
+
+def absorbed(run: Run, dones: Iterable[Done]) -> Summary:
+    """Take in all that is done, finish the run, and return what it has come to."""
+    for done in dones:
+        run.add(done)
+    run.finish()
+    return run.summary

@@ -1,0 +1,317 @@
+"""Parsing a portion: its rows in one stream through a parser, its shards written one by one.
+
+Nothing here knows who runs it: this process, or one of many workers of a cluster. A portion that
+has been done is not done again, and done twice it gives the same files, so that whoever lost a
+worker just lets another one do it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from fencepost.errors import DataError
+from fencepost.formats.files import OutputError
+from fencepost.run.corpus.plan import Portion
+from fencepost.run.corpus.results import SUFFIXES, Format, Hashed, results
+from fencepost.run.corpus.rows import Row, RowSettings, Shard, rows_of
+from fencepost.run.corpus.store import joined, names_in, read_whole, size_of, whole
+from fencepost.structure import Document, Sentence
+
+if TYPE_CHECKING:
+    from fencepost.parser.asking import Asked
+    from fencepost.parser.parser import Parser
+
+WORK = "_work"  # below the folder of the output, as long as it is not complete
+MOST_TRIES = 5  # of a portion whose workers die
+
+Tell = Callable[[int, int], None]  # is told how many words and bytes are done
+
+_BYTES_A_WORD = 6.0  # before any row has told
+_NUMBERS = re.compile(r"\d[\d,]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What all portions have in common."""
+
+    out: str
+    format: Format
+    rows: RowSettings
+
+    @property
+    def work(self) -> str:
+        """The folder for what is under way."""
+        return joined(self.out, WORK)
+
+    def target(self, shard: Shard) -> str:
+        """The file of a shard."""
+        return joined(self.out, f"{shard.name}{SUFFIXES[self.format]}")
+
+    def record(self, portion: Portion) -> str:
+        """The file that says what came of a portion."""
+        return joined(self.work, f"{portion.number:06}.json")
+
+
+@dataclass(slots=True, kw_only=True)
+class Record:
+    """What came of a shard; with an error, nothing was written."""
+
+    file: str
+    source: str
+    start: int
+    end: int | None
+    rows: int = 0
+    sentences: int = 0
+    words: int = 0
+    failures: dict[str, int] = field(default_factory=dict)  # rows that were not parsed, by reason
+    bytes: int = 0
+    sha256: str = ""
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Done:
+    """What came of a portion, and how many seconds each stage of it took."""
+
+    number: int
+    records: list[Record]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def done_before(job: Job, portion: Portion) -> Done | None:
+    """What came of a portion before, if all of its files are still there."""
+    path = job.record(portion)
+    if size_of(path) is None:
+        return None
+    try:
+        records = [Record(**record) for record in json.loads(read_whole(path))]
+    except (ValueError, TypeError):
+        return None
+    targets = [job.target(shard) for shard in portion.shards]
+    complete = len(records) == len(targets) and all(
+        size_of(target) == record.bytes for target, record in zip(targets, records, strict=True)
+    )
+    return Done(portion.number, records) if complete else None
+
+
+def parse_portion(
+    parser: Parser, job: Job, portion: Portion, asked: Asked, *, tell: Tell | None = None
+) -> Done:
+    """Write the shards of a portion, each whole or not at all, and then what came of it.
+
+    A shard whose input cannot be read gets no file and a record with the error; it takes no other
+    down.
+
+    Args:
+        parser: which finds what is written.
+        job: where it goes, and how rows are read.
+        portion: what is parsed.
+        asked: what to find.
+        tell: is told how far it is.
+
+    Raises:
+        OutputError: a file cannot be written, whatever would be in it.
+    """
+    clock = _Clock()
+    stream = _Stream(parser, job, portion, asked, clock, tell)
+    records = [_written(job, shard, stream.documents(), clock) for shard in portion.shards]
+    if not any(record.error for record in records):
+        plain = json.dumps([asdict(record) for record in records])
+        with whole(job.record(portion), job.work) as file:
+            file.write(plain.encode("utf-8"))
+    return Done(portion.number, records, clock.seconds())
+
+
+def tries_of(job: Job, portion: Portion) -> int:
+    """Count one more try of a portion, and return how many there were before.
+
+    A portion that brings down whoever parses it would else be tried for ever.
+    """
+    start = f"{portion.number:06}.try-"
+    before = sum(name.startswith(start) for name in names_in(job.work))
+    with whole(joined(job.work, f"{start}{before}"), job.work):
+        pass
+    return before
+
+
+def given_up(job: Job, portion: Portion) -> Done:
+    """The portion as one that cannot be parsed."""
+    error = f"{MOST_TRIES} workers died while they parsed this; memory may be short"
+    records = [_record(job, shard) for shard in portion.shards]
+    for record in records:
+        record.error = error
+    return Done(portion.number, records)
+
+
+def reason_of(status: str) -> str:
+    """A status without its numbers, so that those of a kind can be counted.
+
+    >>> reason_of("a sentence of 25,117 words is longer than 20,000")
+    'a sentence of … words is longer than …'
+    """
+    return _NUMBERS.sub("…", status)
+
+
+def _record(job: Job, shard: Shard) -> Record:
+    return Record(
+        file=f"{shard.name}{SUFFIXES[job.format]}",
+        source=shard.label,
+        start=shard.start,
+        end=shard.end,
+    )
+
+
+def _written(job: Job, shard: Shard, documents: Iterator[Document], clock: _Clock) -> Record:
+    """What came of a shard, after it was written."""
+    record = _record(job, shard)
+    failures: Counter[str] = Counter()
+    try:
+        with whole(job.target(shard), job.work) as raw:
+            file = Hashed(raw)
+            with results(file, job.format) as found:
+                for document in documents:
+                    with clock.stage("writing"):
+                        found.add(document)
+                    record.rows += 1
+                    record.sentences += len(document.sentences)
+                    record.words += sum(len(parse.words) for parse in document.sentences)
+                    if not document.is_ok:
+                        failures[reason_of(document.status)] += 1
+    except _UnreadableError as error:
+        deque(documents, maxlen=0)
+        return replace(_record(job, shard), error=str(error.reason))
+    return replace(
+        record, failures=dict(sorted(failures.items())), bytes=file.bytes, sha256=file.sha256
+    )
+
+
+class _UnreadableError(Exception):
+    """The input of a shard that is being written cannot be read any further."""
+
+    def __init__(self, reason: DataError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """All rows of a shard were read, or as far as an error."""
+
+    error: DataError | None = None
+
+
+class _Stream:
+    """The documents of a portion, in order, shard by shard."""
+
+    def __init__(
+        self,
+        parser: Parser,
+        job: Job,
+        portion: Portion,
+        asked: Asked,
+        clock: _Clock,
+        tell: Tell | None,
+    ) -> None:
+        self._job, self._portion, self._clock, self._tell = job, portion, clock, tell
+        self._own_tags = "tags" in asked.tasks
+        self._seen: deque[Row | _End] = deque()
+        self._read = self._words = 0
+        self._told_bytes, self._told_words = 0.0, 0
+        self._found = parser.stream(self._given(), asked, done=self._done)
+        self._next: Document | None = None  # found, but of a row that was not asked for yet
+
+    def documents(self) -> Iterator[Document]:
+        """The documents of the next shard.
+
+        Raises:
+            _UnreadableError: when all that could be read has been given out.
+        """
+        while True:
+            if self._next is None:
+                self._next = next(self._found, None)  # which reads ahead
+            if not self._seen:
+                return
+            row = self._seen.popleft()
+            if isinstance(row, _End):
+                if row.error is not None:
+                    raise _UnreadableError(row.error)
+                return
+            assert self._next is not None  # each row has its document
+            document, self._next = self._next, None
+            self._told_bytes += row.bytes
+            self._told_words += sum(len(parse.words) for parse in document.sentences)
+            yield _named(document, row)
+
+    def _given(self) -> Iterator[Any]:
+        """What the parser is given, with a note of where it came from."""
+        for shard in self._portion.shards:
+            error: DataError | None = None
+            rows = rows_of(shard, self._job.rows)
+            try:
+                while True:
+                    with self._clock.stage("reading"):
+                        row = next(rows, None)
+                    if row is None:
+                        break
+                    self._read += row.bytes
+                    self._seen.append(row)
+                    given = row.given
+                    if self._own_tags and isinstance(given, Sentence):
+                        # Tags of a file are those of its annotators; the model has its own.
+                        given = replace(given, tags=None)
+                    yield given
+            except OutputError:
+                raise
+            except DataError as raised:
+                error = raised
+            self._seen.append(_End(error))
+
+    def _done(self, words: int) -> None:
+        """Tell how far it is: in words, and in bytes as far as one can say."""
+        self._words += words
+        if self._tell is not None:
+            size = self._told_bytes / self._told_words if self._told_words else _BYTES_A_WORD
+            self._tell(self._words, min(self._read, round(self._words * size)))
+
+
+def _named(document: Document, row: Row) -> Document:
+    """The document of a row, with its id, or with what was wrong with it."""
+    if row.problem is not None:
+        return Document((), None, row.problem, row.id)
+    return replace(document, id=row.id)
+
+
+class _Clock:
+    """Where the time goes; what is not reading or writing is parsing."""
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+        self._stages: Counter[str] = Counter()
+
+    def stage(self, name: str) -> _Timed:
+        """Counts the time in its block."""
+        return _Timed(self._stages, name)
+
+    def seconds(self) -> dict[str, float]:
+        """Of each stage, up to now."""
+        total = time.perf_counter() - self._started
+        known = {name: self._stages[name] for name in ("reading", "writing")}
+        parsing = total - sum(known.values())
+        return {"reading": known["reading"], "parsing": parsing, "writing": known["writing"]}
+
+
+class _Timed:
+    def __init__(self, stages: Counter[str], name: str) -> None:
+        self._stages, self._name = stages, name
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self._stages[self._name] += time.perf_counter() - self._started  # type: ignore[assignment]
