@@ -25,7 +25,7 @@ PYTHON
 say 'Next:'
 cat <<'TEXT'
   .venv/bin/fencepost parse "Any text of yours."               trees and entities of any text or file
-  .venv/bin/fencepost parse articles/ -o parsed/               a file of results for each file of a folder
+  .venv/bin/fencepost parse articles/ -o parsed/               a corpus, row by row; --resume after a stop
   .venv/bin/fencepost draw examples/garden.ptb -o garden.html  pictures; also .svg, .pdf and .png
   .venv/bin/fencepost serve                                    a page to explore parses with, and a server
   .venv/bin/fencepost trace examples/garden.ptb                how a tree is made, one pointing a line

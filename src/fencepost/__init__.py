@@ -4,7 +4,7 @@
     transition/   the pointing system              formats/    files to parses and back
     drawing/      SVG, HTML, the terminal          scoring/    EVALB, strict match
     parser/       text in, parses out              run/, cli/  the jobs, and the command line
-    web/          a server and its page            integrations/  spaCy, NLTK
+    web/          a server and its page            integrations/  spaCy, NLTK, Ray
 
 >>> import fencepost
 >>> tree = fencepost.Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat)))")
@@ -21,6 +21,7 @@ from fencepost.structure import Document, Entity, Parse, Sentence, Span, Tree
 if TYPE_CHECKING:
     from fencepost.formats import read, write
     from fencepost.parser.parser import Parser, load
+    from fencepost.run.corpus.results import read_documents
     from fencepost.scoring.differences import differences
     from fencepost.structure.table import entity_rows
     from fencepost.text.gazetteer import Gazetteer
@@ -42,6 +43,7 @@ __all__ = [
     "entity_rows",
     "load",
     "read",
+    "read_documents",
     "write",
 ]
 
@@ -53,6 +55,7 @@ _MODULES = {  # loaded when they are first asked for, so that importing fencepos
     "entity_rows": "fencepost.structure.table",
     "load": "fencepost.parser.parser",
     "read": "fencepost.formats",
+    "read_documents": "fencepost.run.corpus.results",
     "write": "fencepost.formats",
 }
 

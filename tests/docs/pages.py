@@ -19,6 +19,7 @@ REASONS = (
     "installs packages",
     "needs a licensed corpus",
     "needs a corpus that is not in the project",
+    "needs a cluster",
     "needs a GPU",
     "needs a model hub",
     "needs another package",

@@ -9,7 +9,6 @@ import typer
 
 READ = "How to read"
 WRITE = "How to write"
-SCALE = "A corpus, into a folder of JSON lines or Parquet"
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

@@ -107,16 +107,12 @@ def parse(
     ] = None,
     engine: Annotated[
         Literal["stream", "ray"] | None,
-        typer.Option(
-            help="Who parses a corpus: this process, or the workers of a Ray cluster.",
-            rich_help_panel=opt.SCALE,
-        ),
+        typer.Option(help="Who parses a corpus: this process, or the workers of a Ray cluster."),
     ] = None,
     address: Annotated[
         str | None,
         typer.Option(
-            help="Of the Ray cluster; without it, RAY_ADDRESS, or else a new one on this machine.",
-            rich_help_panel=opt.SCALE,
+            help="Of the Ray cluster; without it, RAY_ADDRESS, or else a new one on this machine."
         ),
     ] = None,
     workers: Annotated[
@@ -124,42 +120,34 @@ def parse(
         typer.Option(
             min=1,
             help="How many on Ray, each with --threads; without it, as many as there is room for.",
-            rich_help_panel=opt.SCALE,
         ),
     ] = None,
     gpus: Annotated[
         float,
-        typer.Option(
-            min=0, help="For each worker on Ray; 0.5 shares one.", rich_help_panel=opt.SCALE
-        ),
+        typer.Option(min=0, help="For each worker on Ray; 0.5 shares one."),
     ] = 0.0,
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume", help="Go on with a corpus after a stop.", rich_help_panel=opt.SCALE
-        ),
+        typer.Option("--resume", help="Go on with a corpus after a stop."),
     ] = False,
     shard_size: Annotated[
         str | None,
         typer.Option(
             metavar="BYTES",
             help="Of input in a shard, as in 4MB; without it, what suits the corpus.",
-            rich_help_panel=opt.SCALE,
         ),
     ] = None,
     max_row_size: Annotated[
-        str,
-        typer.Option(
-            metavar="BYTES", help="Refuse rows that are longer.", rich_help_panel=opt.SCALE
-        ),
-    ] = "16MB",
+        str | None,
+        typer.Option(metavar="BYTES", help="Refuse rows that are longer; without it, than 16MB."),
+    ] = None,
     text_column: Annotated[
-        str,
-        typer.Option(help="Where JSON lines and Parquet have the text.", rich_help_panel=opt.SCALE),
-    ] = "text",
+        str | None,
+        typer.Option(help="Where JSON lines and Parquet have the text, if not in `text`."),
+    ] = None,
     id_column: Annotated[
-        str, typer.Option(help="Where they have its name.", rich_help_panel=opt.SCALE)
-    ] = "id",
+        str | None, typer.Option(help="Where they have its name, if not in `id`.")
+    ] = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Find the trees and entities of a text.
@@ -220,6 +208,9 @@ def parse(
         "--gpus": gpus,
         "--resume": resume,
         "--shard-size": shard_size,
+        "--max-row-size": max_row_size,
+        "--text-column": text_column,
+        "--id-column": id_column,
     }
     if is_corpus(out, to, engine=engine, tasks=tasks):
         alone = {"--n-best": best > 1, "--explain": explain, "--must": must, "--forbid": forbid}
@@ -235,9 +226,9 @@ def parse(
             rows=RowSettings(
                 encoding=encoding,
                 format=from_,
-                text_column=text_column,
-                id_column=id_column,
-                most_bytes=bytes_of(max_row_size),
+                text_column=text_column or "text",
+                id_column=id_column or "id",
+                most_bytes=bytes_of(max_row_size or "16MB"),
             ),
             shard_bytes=None if shard_size is None else bytes_of(shard_size),
             max_words=max_words,
