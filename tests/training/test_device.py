@@ -2,9 +2,11 @@ import os
 
 import pytest
 import torch
+from accelerate.utils import DistributedType
 
 from fencepost.errors import ConfigError
-from fencepost.training.device import accelerator_for
+from fencepost.training.device import _check_kind, _own_device, accelerator_for, set_threads
+from fencepost.training.processes import Processes
 
 
 def test_one_process_can_train_with_one_precision_after_the_other(
@@ -47,3 +49,50 @@ def test_no_random_number_is_used() -> None:
 def test_a_device_that_is_not_there_is_told(device: str) -> None:
     with pytest.raises(ConfigError, match=rf"training.device: '{device}' cannot be used: "):
         accelerator_for(device)
+
+
+@pytest.mark.parametrize("device", ["cuda:1", "cuda:0", "mps"])
+def test_several_processes_cannot_share_one_device(device: str) -> None:
+    with pytest.raises(ConfigError, match=rf"'{device}' is one device.*2 processes.*\"cuda\""):
+        _own_device(device, Processes(2, 1))
+
+
+def test_each_process_has_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert _own_device("cuda", Processes(4, 3)) == "cuda:1"
+    assert _own_device("cpu", Processes(4, 3)) == "cpu"
+    assert _own_device("cuda:1", Processes()) == "cuda:1"
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(ConfigError, match="2 processes on this machine, and 1 GPUs"):
+        _own_device("cuda", Processes(4, 3))
+
+
+def test_what_a_launcher_may_be_told_beyond_batches_is_refused() -> None:
+    class Told:
+        distributed_type = DistributedType.FSDP
+        num_processes = 2
+
+    with pytest.raises(ConfigError, match=r"asks for FSDP with 2 processes where 2 were"):
+        _check_kind(Told(), Processes(2, 0))
+    Told.distributed_type = DistributedType.MULTI_GPU
+    _check_kind(Told(), Processes(2, 0))
+    with pytest.raises(ConfigError, match=r"asks for MULTI_GPU with 2 processes where 4 were"):
+        _check_kind(Told(), Processes(4, 0))
+
+
+def test_the_launcher_does_not_divide_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCELERATE_GRADIENT_ACCUMULATION_STEPS", "4")
+    assert accelerator_for().gradient_accumulation_steps == 1
+
+
+def test_threads_are_as_many_as_asked_for_or_as_they_were() -> None:
+    before = torch.get_num_threads()
+    try:
+        set_threads(2, "cpu")
+        assert torch.get_num_threads() == 2
+        set_threads(None, "cpu")
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

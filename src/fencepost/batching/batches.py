@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heapreplace
 from random import Random
 from typing import TypeVar
 
@@ -78,6 +79,25 @@ def shuffled(
         batches.append(current)
     random.shuffle(batches)
     return batches
+
+
+def shares(lengths: Sequence[int], parts: int) -> list[list[int]]:
+    """Sentences dealt out by words, as lists of indices in order, so that all have as much to do.
+
+    Two shares differ by no more words than the longest sentence has. Where there are fewer
+    sentences than parts, some are empty.
+
+    >>> shares([5, 9, 4], 2)
+    [[1], [0, 2]]
+    """
+    dealt: list[list[int]] = [[] for _ in range(parts)]
+    heap = [(0, 0, part) for part in range(parts)]  # words, sentences: who has least comes first
+    heapify(heap)
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        words, sentences, part = heap[0]
+        heapreplace(heap, (words + lengths[index], sentences + 1, part))
+        dealt[part].append(index)
+    return [sorted(share) for share in dealt]
 
 
 def step_tensors(examples: Sequence[Example], layer: str) -> StepTensors | None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,6 +15,9 @@ from fencepost.cli import options as opt
 from fencepost.cli.progress import TrainingBar, counting, watcher
 from fencepost.cli.reports import told_epoch, told_report, told_summary
 from fencepost.errors import DataError
+
+if TYPE_CHECKING:
+    from fencepost.training.processes import Processes
 
 
 def train(
@@ -40,31 +46,57 @@ def train(
     from fencepost.run.metrics import Epoch
     from fencepost.run.seeds import Seed, Summary, run_seeds
     from fencepost.run.train import Note, run_training
+    from fencepost.training.loop import Step
+    from fencepost.training.processes import joined
 
-    settings = read_settings(config, changes=changes or ())
-    bar = TrainingBar(settings.training.epochs, runs=seeds or 1, quiet=quiet)
-    events = (
-        run_training(settings, out, resume=resume)
-        if seeds is None
-        else run_seeds(settings, out, count=seeds, resume=resume)
-    )
+    processes = joined()
+    with _told_once(processes):
+        with processes.together():
+            settings = read_settings(config, changes=changes or ())
+        quiet = quiet or not processes.is_main
+        bar = TrainingBar(settings.training.epochs, runs=seeds or 1, quiet=quiet)
+        events = (
+            run_training(settings, out, resume=resume)
+            if seeds is None
+            else run_seeds(settings, out, count=seeds, resume=resume)
+        )
+        try:
+            for event in events:
+                if isinstance(event, Summary) and processes.is_main:
+                    bar.print(told_summary(event))
+                elif quiet:
+                    continue
+                elif isinstance(event, Seed):
+                    bar.run = event.number
+                    finished = ": finished before" if event.is_finished else ""
+                    bar.print(f"seed {event.seed}{finished}")
+                elif isinstance(event, Epoch):
+                    bar.print(told_epoch(event))
+                elif isinstance(event, Note):
+                    bar.print(f"note: {event.text}", note=True)
+                elif isinstance(event, Step):
+                    bar.show(event)
+        finally:
+            bar.stop()
+
+
+@contextmanager
+def _told_once(processes: Processes) -> Iterator[None]:
+    """An error of several processes is printed by one; all leave with status 2, and none earlier.
+
+    The launcher ends the others as soon as one has left.
+    """
+    from fencepost.training.processes import AgreedError, leave
+
     try:
-        for event in events:
-            if isinstance(event, Summary):
-                bar.print(told_summary(event))
-            elif quiet:
-                continue
-            elif isinstance(event, Seed):
-                bar.run = event.number
-                bar.print(f"seed {event.seed}{': finished before' if event.is_finished else ''}")
-            elif isinstance(event, Epoch):
-                bar.print(told_epoch(event))
-            elif isinstance(event, Note):
-                bar.print(f"note: {event.text}", note=True)
-            else:
-                bar.show(event)
-    finally:
-        bar.stop()
+        yield
+    except AgreedError as error:
+        if processes.is_main:
+            print(f"fencepost: {error}", file=sys.stderr, flush=True)
+        processes.gather(None)
+        leave()
+        raise typer.Exit(2) from None
+    leave()
 
 
 def evaluate(

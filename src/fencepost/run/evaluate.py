@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fencepost.batching.batches import shares
 from fencepost.parser.model import Model
 from fencepost.parser.predict import Done, predict, unheard
 from fencepost.run.score import EntityReport, TreeReport
@@ -14,6 +15,7 @@ from fencepost.scoring.judging import PARAMETERS
 from fencepost.scoring.totals import per_cent
 from fencepost.structure import Parse, Tree
 from fencepost.structure.span import by_place
+from fencepost.training.processes import Processes
 
 
 @dataclass(slots=True)
@@ -34,6 +36,7 @@ class TagReport:
 
 
 Report = TreeReport | EntityReport | TagReport
+ALONE = Processes()
 
 
 def evaluate(
@@ -43,6 +46,7 @@ def evaluate(
     beams: int = 1,
     canonical: bool = True,
     done: Done = unheard,
+    processes: Processes = ALONE,
 ) -> dict[str, Report]:
     """The scores of a model's heads on gold sentences, for the layers that these have.
 
@@ -55,9 +59,15 @@ def evaluate(
         beams: 1 is greedy search.
         canonical: whether search keeps to the canonical rules; the paper's does not.
         done: is told how many words were parsed, batch by batch.
+        processes: which share the work out, and all get the same scores.
     """
-    plain = [replace(parse.sentence, tags=None) for parse in gold]
-    return compared(gold, predict(model, plain, beams=beams, canonical=canonical, done=done))
+    dealt = shares([len(parse.sentence) for parse in gold], processes.count)
+    plain = [replace(gold[row].sentence, tags=None) for row in dealt[processes.rank]]
+    own = predict(model, plain, beams=beams, canonical=canonical, done=done)
+    found: dict[int, Parse] = {}
+    for rows, parses in zip(dealt, processes.gather(own), strict=True):
+        found.update(zip(rows, parses, strict=True))
+    return compared(gold, [found[row] for row in range(len(gold))])
 
 
 def compared(gold: Sequence[Parse], predicted: Sequence[Parse]) -> dict[str, Report]:

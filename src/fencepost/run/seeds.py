@@ -13,6 +13,7 @@ from fencepost.config import Settings
 from fencepost.run.metrics import Epoch, best_epoch, read_epochs
 from fencepost.run.train import Note, check_folder, run_training
 from fencepost.training.loop import Step
+from fencepost.training.processes import joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +53,32 @@ def run_seeds(
         count: how many seeds.
         resume: whether to go on: finished runs stay, the one under way is resumed.
     """
-    check_folder(out, resume=resume)
+    processes = joined()
+    with processes.together():
+        if processes.is_main:
+            check_folder(out, resume=resume)
     seeds = range(settings.seed, settings.seed + count)
     for number, seed in enumerate(seeds):
         folder = out / f"seed-{seed}"
-        is_finished = len(read_epochs(folder)) >= settings.training.epochs
+        is_finished = processes.of_main(len(read_epochs(folder)) >= settings.training.epochs)
         yield Seed(seed, number, is_finished)
         if not is_finished:
             yield from run_training(
                 settings.model_copy(update={"seed": seed}), folder, resume=resume
             )
+    summary = processes.of_main(_summed_up(out, seeds) if processes.is_main else None)
+    assert summary is not None
+    yield summary
+
+
+def _summed_up(out: Path, seeds: Sequence[int]) -> Summary:
+    """The summary of finished runs, which is written down too."""
     runs = [best_epoch(read_epochs(out / f"seed-{seed}")) for seed in seeds]
     summary = summarise(seeds, runs)
     draft = out / ".summary.json"
     draft.write_text(json.dumps(asdict(summary), indent=1) + "\n", encoding="utf-8")
     os.replace(draft, out / "summary.json")
-    yield summary
+    return summary
 
 
 def summarise(seeds: Sequence[int], best: Sequence[Epoch]) -> Summary:

@@ -6,7 +6,8 @@ import copy
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -36,8 +37,9 @@ from fencepost.run.picture import draw_training
 from fencepost.structure import Parse
 from fencepost.training.average import Average, averaged
 from fencepost.training.checkpoint import load_checkpoint, save_checkpoint
-from fencepost.training.device import accelerator_for
+from fencepost.training.device import accelerator_for, set_threads
 from fencepost.training.loop import Progress, Recipe, Step, optimizer_for, train
+from fencepost.training.processes import Processes, is_left_alone, joined, seed_of
 
 FREE = {"training.threads", "training.device", "training.checkpoint_seconds"}  # between two stops
 PICTURE_SECONDS = 5.0  # between two pictures: epochs may be shorter than the drawing takes
@@ -55,36 +57,56 @@ def run_training(
 ) -> Iterator[Step | Epoch | Note]:
     """Train a model and keep the best one in `out/model`.
 
+    Processes that a launcher started train it together. The events are the same in all of them,
+    but for the seconds of a step and for notes on files, which the main process alone writes.
+
     Args:
         settings: all of them.
         out: the folder of the run: `model/`, `metrics.jsonl`, `training.png`, `settings.json` and
             checkpoints.
         resume: whether to go on from the last checkpoint, if there is one.
     """
-    check_folder(out, resume=resume)
-    check_same(settings, out)
+    processes = joined()
+    with processes.together():
+        if processes.is_main:
+            check_folder(out, resume=resume)
+            check_same(settings, out)
+    if is_left_alone():
+        yield Note(
+            "accelerate launch has started one process only; --multi_gpu in the place of --cpu "
+            "starts several, on processors too"
+        )
     training = settings.training
-    if training.threads:
-        torch.set_num_threads(training.threads)
-    accelerator = accelerator_for(training.device, training.precision)
-    torch.manual_seed(settings.seed)
-    train_parses = list(read_corpora(settings.data.train, settings.data))
-    dev = [parse for _, parse in read_corpora(settings.data.dev, settings.data, is_gold=True)]
-    old = None if training.init is None else load_model(find_model(training.init))
-    model, examples = prepare_training(settings, train_parses, pretrained=_transformer_of(old))
-    if old is not None:
-        model, notes = transferred(old, model)
-        yield from (Note(f"{training.init}: {note}") for note in notes)
+    notes: list[str] = []
+    with processes.together():
+        set_threads(training.threads, training.device)
+        accelerator = accelerator_for(training.device, training.precision)
+        torch.manual_seed(settings.seed)
+        train_parses = list(read_corpora(settings.data.train, settings.data))
+        dev = [parse for _, parse in read_corpora(settings.data.dev, settings.data, is_gold=True)]
+        old = None if training.init is None else load_model(find_model(training.init))
+        model, examples = prepare_training(settings, train_parses, pretrained=_transformer_of(old))
+        if old is not None:
+            model, notes = transferred(old, model)
+    yield from (Note(f"{training.init}: {note}") for note in notes)
+    _check_alike(settings, model, examples, processes)
     network = model.network.to(accelerator.device)
+    for tensor in network.state_dict().values():  # other processors may draw other numbers
+        processes.copy_of_main(tensor)
     optimizer = optimizer_of(network, training)
     average = Average(training.average) if training.average else None
     recipe = recipe_of(settings)
     progress = Progress()
     kept: dict[str, Any] = {"best": -1.0, "losses": [], "seconds": 0.0, "words": 0}
+    if not processes.is_main:  # or all would drop out the same
+        torch.manual_seed(seed_of(settings.seed, steps=0, rank=processes.rank))
     if resume:
-        found = load_checkpoint(out, network, optimizer, average)
+        found = load_checkpoint(
+            out, network, optimizer, average, seed=settings.seed, rank=processes.rank
+        )
         if found:
             progress, kept = found
+        _check_same_checkpoint(out, progress, processes)
     saved = time.monotonic()
     drawn: float | None = float("-inf")
     while progress.epoch < training.epochs:
@@ -102,22 +124,28 @@ def run_training(
                 kept["losses"].append(step.loss)
             kept["seconds"] += step.seconds
             kept["words"] += step.words
-            if time.monotonic() - saved >= training.checkpoint_seconds:
-                save_checkpoint(out, network, optimizer, progress, average, kept=kept)
+            if processes.of_main(time.monotonic() - saved >= training.checkpoint_seconds):
+                _save(out, network, optimizer, progress, average, kept, processes)
                 saved = time.monotonic()
             yield step
-        epoch = _end_of_epoch(model, dev, average, progress, kept)
+        epoch = _end_of_epoch(model, dev, average, progress, kept, processes)
+        epochs: list[Epoch] = []
         if epoch.is_best:
             kept["best"] = epoch.mean
-            with averaged(model.network, average):
-                save_model(model, out / "model", card=_card(settings, epoch))
-        epochs = add_epoch(out, epoch)
+        with processes.together():
+            if processes.is_main:
+                if epoch.is_best:
+                    with averaged(model.network, average):
+                        save_model(model, out / "model", card=_card(settings, epoch))
+                epochs = add_epoch(out, epoch)
         kept.update(losses=[], seconds=0.0, words=0)
-        save_checkpoint(out, network, optimizer, progress, average, kept=kept)
+        _save(out, network, optimizer, progress, average, kept, processes)
         saved = time.monotonic()
         yield epoch
         is_last = progress.epoch == training.epochs
-        if drawn is not None and (is_last or saved - drawn > PICTURE_SECONDS):
+        if (processes.is_main and drawn is not None) and (
+            is_last or saved - drawn > PICTURE_SECONDS
+        ):
             try:
                 draw_training(epochs, out / PICTURE)
                 drawn = saved
@@ -178,6 +206,52 @@ def flat(data: Any, key: str = "") -> Iterator[tuple[str, Any]]:
             yield from flat(value, f"{key}.{name}" if key else name)
     else:
         yield key, data
+
+
+def _check_alike(
+    settings: Settings, model: Model, examples: Sequence[Example], processes: Processes
+) -> None:
+    """Refuse processes that would train on different things: their files are not the same."""
+    if processes.count == 1:
+        return
+    ours = [pair for pair in flat(settings.model_dump(mode="json")) if pair[0] not in FREE]
+    mark = zlib.crc32(repr((sorted(ours), model.numbers.labels)).encode())
+    for one in examples:
+        mark = zlib.crc32(repr((one.words, sorted(one.steps))).encode(), mark)
+    if len(set(processes.gather(mark))) > 1:
+        raise processes.agreed(
+            ConfigError(
+                "the processes have read different settings or sentences; the files have to be "
+                "the same on all machines"
+            )
+        )
+
+
+def _check_same_checkpoint(out: Path, progress: Progress, processes: Processes) -> None:
+    steps = processes.gather(progress.steps)
+    if len(set(steps)) > 1:
+        raise processes.agreed(
+            ConfigError(
+                f"{out}: the processes have found checkpoints after {sorted(set(steps))} steps; "
+                "the folder of a run has to lie where all machines see it"
+            )
+        )
+
+
+def _save(
+    out: Path,
+    network: Network,
+    optimizer: torch.optim.Optimizer,
+    progress: Progress,
+    average: Average | None,
+    kept: Mapping[str, Any],
+    processes: Processes,
+) -> None:
+    """Write a checkpoint with the random state of every process."""
+    _, *others = processes.gather(torch.get_rng_state())
+    with processes.together():
+        if processes.is_main:
+            save_checkpoint(out, network, optimizer, progress, average, kept=kept, others=others)
 
 
 def _transformer_of(old: Model | None) -> Pretrained | None:
@@ -290,15 +364,18 @@ def _end_of_epoch(
     average: Average | None,
     progress: Progress,
     kept: dict[str, Any],
+    processes: Processes,
 ) -> Epoch:
     with averaged(model.network, average):
-        reports = evaluate(model, dev)
+        reports = evaluate(model, dev, processes=processes)
     if not reports:
-        raise TrainingError("no dev sentence has a layer that the model has a head for")
+        raise processes.agreed(
+            TrainingError("no dev sentence has a layer that the model has a head for")
+        )
     figures = {name: main_figure(report) for name, report in reports.items()}
     mean = sum(figures.values()) / len(figures)
     losses = kept["losses"]
-    return Epoch(
+    epoch = Epoch(
         progress.epoch,
         sum(losses) / max(1, len(losses)),
         kept["seconds"],
@@ -308,6 +385,7 @@ def _end_of_epoch(
         mean >= kept["best"],  # of two that score the same, the later has learned more
         progress.skipped,
     )
+    return processes.of_main(epoch)  # whose seconds are told
 
 
 def _card(settings: Settings, epoch: Epoch) -> str:

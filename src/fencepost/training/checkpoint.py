@@ -1,7 +1,7 @@
 """Checkpoints: all that a run needs to go on as if it had never stopped.
 
     checkpoint-00000120/
-      state.json             progress, random state, what the caller keeps
+      state.json             progress, random state of each process, what the caller keeps
       network.safetensors    weights
       optimizer.safetensors  moments and step counts
       average.safetensors    the moving average, if there is one
@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from fencepost.errors import TrainingError
 from fencepost.model.network import device_of
 from fencepost.training.average import Average
 from fencepost.training.loop import Progress
+from fencepost.training.processes import seed_of
 
 _NAME = "checkpoint-"
 _KEPT = 2
@@ -42,6 +43,7 @@ def save_checkpoint(
     average: Average | None,
     *,
     kept: Mapping[str, Any],
+    others: Sequence[Tensor] = (),
 ) -> Path:
     """Write a checkpoint; the last two are kept.
 
@@ -52,6 +54,7 @@ def save_checkpoint(
         progress: where training stands.
         average: of weights, if there is one.
         kept: plain data that the caller wants back.
+        others: the random states of the other processes, by rank.
     """
     target = folder / f"{_NAME}{progress.steps:08}"
     draft = folder / f".{target.name}"
@@ -65,6 +68,7 @@ def save_checkpoint(
         state = {
             "progress": asdict(progress),
             "random": torch.get_rng_state().tolist(),
+            "random_of_others": [state.tolist() for state in others],
             "kept": dict(kept),
         }
         with open(draft / "state.json", "w", encoding="utf-8") as file:
@@ -88,10 +92,21 @@ def load_checkpoint(
     network: nn.Module,
     optimizer: torch.optim.Optimizer,
     average: Average | None,
+    *,
+    seed: int = 0,
+    rank: int = 0,
 ) -> tuple[Progress, dict[str, Any]] | None:
     """Put everything back as it was; None if there is no checkpoint.
 
     A damaged one is passed over for the one before.
+
+    Args:
+        folder: of the run.
+        network: whose weights are put back.
+        optimizer: whose state is put back.
+        average: of weights, if there is one.
+        seed: from which a process that was not there before draws its random numbers.
+        rank: of this process.
     """
     for path in _checkpoints(folder):
         try:
@@ -103,13 +118,17 @@ def load_checkpoint(
                 load_file(averaged, device=str(device_of(network))) if averaged.exists() else {}
             )
             progress = Progress(**state["progress"])
+            random = [state["random"], *state.get("random_of_others", ())]
             network.load_state_dict(weights)
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError):
             continue
         _put_back(optimizer, tensors)
         if average is not None:
             average.weights = average_weights
-        torch.set_rng_state(torch.tensor(state["random"], dtype=torch.uint8))
+        if rank < len(random):
+            torch.set_rng_state(torch.tensor(random[rank], dtype=torch.uint8))
+        else:
+            torch.manual_seed(seed_of(seed, steps=progress.steps, rank=rank))
         return progress, state["kept"]
     return None
 

@@ -12,13 +12,15 @@ from accelerate import Accelerator
 from torch import Tensor
 from torch.nn import functional
 
-from fencepost.batching.batches import padded, shuffled, step_tensors
+from fencepost.batching.batches import padded, shares, shuffled, step_tensors
 from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs, Reader
 from fencepost.errors import TrainingError
 from fencepost.model.loss import Over, pointing_loss
 from fencepost.model.network import Network, device_of
 from fencepost.training.average import Average
+from fencepost.training.gradients import add_up_gradients
+from fencepost.training.processes import Processes
 
 Losses = Callable[  # of each head, summed over steps: what `batch_losses` does
     [Network, Sequence[Example], Inputs, "Recipe"], dict[str, Tensor]
@@ -62,7 +64,7 @@ class Step:
     batch: int  # the last one that went into it
     batches: int  # of the epoch
     loss: float  # mean over steps, summed over heads
-    words: int
+    words: int  # of all processes, as the loss is
     seconds: float
     rate: float
 
@@ -131,6 +133,10 @@ def train(
     Between two steps everything can be saved: `progress`, the network, the optimiser and the
     random state of torch tell all that comes after.
 
+    Several processes go through the same batches, and each learns from its share of every one; the
+    sum of their gradients is that of the whole batch. So a step does not depend on how many there
+    are, but for rounding and for random numbers, which each draws for itself.
+
     Args:
         network: what is trained.
         optimizer: of its weights.
@@ -138,13 +144,14 @@ def train(
         read: from sentences to what its encoder reads.
         recipe: how.
         progress: where training stands; it is moved on.
-        accelerator: where it runs.
+        accelerator: where it runs, and with how many others.
         average: of weights, if one is wanted.
         losses: what is made small; None: `batch_losses`, the paper's.
     """
     lengths = [len(example.words) for example in examples]
     seed = recipe.seed * 1_000_003 + progress.epoch
     batches = shuffled(examples, lengths, most=recipe.batch_words, seed=seed)
+    processes = Processes.of(accelerator)
     network.train()
     while progress.done < len(batches):
         started = time.perf_counter()
@@ -154,7 +161,9 @@ def train(
         factor = rate_factor(share + 0.5 / len(batches) / recipe.epochs, recipe.warmup)
         for parameters in optimizer.param_groups:
             parameters["lr"] = parameters["full_rate"] * factor
-        loss = _accumulated(network, group, read, recipe, accelerator, losses or batch_losses)
+        loss = _accumulated(
+            network, group, read, recipe, accelerator, processes, losses or batch_losses
+        )
         finite = isfinite(loss)
         if finite:  # and yet a gradient may not be
             norm = accelerator.clip_grad_norm_(network.parameters(), recipe.clip)
@@ -172,9 +181,11 @@ def train(
         progress.steps += 1
         words = sum(len(example.words) for batch in group for example in batch)
         if progress.skipped_in_a_row >= MOST_SKIPPED:
-            raise TrainingError(
-                f"{MOST_SKIPPED} steps in a row had no finite loss (the last batch has {words} "
-                "words); lower training.rate or training.encoder_rate"
+            raise processes.agreed(
+                TrainingError(
+                    f"{MOST_SKIPPED} steps in a row had no finite loss (the last batch has "
+                    f"{words} words); lower training.rate or training.encoder_rate"
+                )
             )
         yield Step(
             progress.epoch,
@@ -195,23 +206,61 @@ def _accumulated(
     read: Reader,
     recipe: Recipe,
     accelerator: Accelerator,
+    processes: Processes,
     losses: Losses,
 ) -> float:
-    """Add up the gradients of some batches, and return their loss.
+    """Add up the gradients of some batches in all processes, and return their loss.
 
     Each head's loss is summed over steps and divided by their number in all batches together, so
-    that it does not matter how they were divided.
+    that it does not matter how they were divided: into batches, or among processes.
     """
     totals = {
         name: max(1, sum(_size(example, name) for batch in batches for example in batch))
         for name in recipe.weights
     }
+    own = [_share(batch, processes) for batch in batches]
+    failure: TrainingError | None = None
+    loss = 0.0
+    try:
+        loss = _own_gradients(network, own, read, recipe, accelerator, totals, losses)
+    except TrainingError as error:
+        if processes.count == 1:
+            raise
+        failure = error  # and the others have to hear of it
+    loss, has_failed = add_up_gradients(
+        network.parameters(), loss, processes, has_failed=failure is not None
+    )
+    if has_failed:
+        with processes.together():
+            if failure is not None:
+                raise failure
+    return loss
+
+
+def _share(batch: Sequence[Example], processes: Processes) -> list[Example]:
+    """What this process learns from: of a batch of few sentences, perhaps none."""
+    dealt = shares([len(example.words) for example in batch], processes.count)
+    return [batch[index] for index in dealt[processes.rank]]
+
+
+def _own_gradients(
+    network: Network,
+    batches: Sequence[Sequence[Example]],
+    read: Reader,
+    recipe: Recipe,
+    accelerator: Accelerator,
+    totals: Mapping[str, int],
+    losses: Losses,
+) -> float:
+    """Add up the gradients of this process's shares of some batches, and return their loss."""
     sum_of_losses = 0.0
-    for batch in batches:
+    for batch in filter(None, batches):
         try:
             with accelerator.autocast():
                 inputs = read([example.words for example in batch])
                 by_head = losses(network, batch, inputs, recipe)
+            if not by_head:  # a share of which nothing can be learned
+                continue
             loss = torch.stack(
                 [by_head[name] * recipe.weights[name] / totals[name] for name in by_head]
             ).sum()

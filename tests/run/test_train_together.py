@@ -1,0 +1,266 @@
+"""`fencepost train` in two processes, as people start it: results, resumes, kills and errors."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
+import pytest
+import torch
+from torch import Tensor
+
+from fencepost.config import read_settings
+from fencepost.errors import ConfigError
+from fencepost.parser.model import load_model
+from fencepost.run.metrics import read_epochs
+from fencepost.run.train import run_training
+from fencepost.training.device import accelerator_for
+from tests.eight import write_eight
+from tests.training.pair import SECONDS, ended, free_port, run_pair, started
+
+pytestmark = pytest.mark.slow
+
+CONFIG = """
+[data]
+train = [{{ path = "{data}" }}]
+dev = [{{ path = "{data}" }}]
+
+[network]
+encoder = {{ kind = "words", min_count = 1, unknown = 0.0, word_width = 16 }}
+lstm_layers = 1
+lstm_hidden = 16
+dropout = 0.0
+
+[heads.tree]
+mlp = 16
+decoder = 16
+
+[heads.tags]
+
+[training]
+epochs = 6
+batch_words = 12
+accumulate = 2
+threads = 1
+average = 0.5
+checkpoint_seconds = 0
+"""
+# Single precision rounds at 6e-8, and the steps add some of that up. Adam divides a gradient by its
+# size, so that where it is small, rounding is a larger part of it: weights have more room.
+LOSS = 1e-6
+WEIGHTS = 2e-5  # a hundredth of the rate, which is how far one step takes a weight
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    data = write_eight(folder / "data.jsonl")
+    (folder / "config.toml").write_text(CONFIG.format(data=data))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def config(folder: Path) -> Path:
+    return folder / "config.toml"
+
+
+@pytest.fixture(scope="module")
+def whole(folder: Path, config: Path) -> Path:
+    """A run of one process that was never stopped."""
+    list(run_training(read_settings(config), folder / "whole"))
+    return folder / "whole"
+
+
+def command(config: Path, out: Path, *more: str) -> list[str]:
+    return ["-m", "fencepost", "train", str(config), "--out", str(out), *more]
+
+
+def launch(*arguments: str) -> list[str]:
+    """The command of accelerate that starts two processes of a module, and says nothing itself."""
+    return [
+        *(sys.executable, "-m", "accelerate.commands.launch"),
+        *("--multi_gpu", "--num_processes", "2", "--num_machines", "1"),
+        *("--mixed_precision", "no", "--dynamo_backend", "no"),
+        *("--main_process_port", str(free_port())),
+        *arguments,
+    ]
+
+
+def same_runs(one: Path, other: Path) -> None:
+    for epoch, same in zip(read_epochs(one), read_epochs(other), strict=True):
+        assert epoch.loss == pytest.approx(same.loss, rel=LOSS)
+        assert epoch.dev == same.dev
+        assert (epoch.epoch, epoch.is_best) == (same.epoch, same.is_best)
+    ours, theirs = (load_model(run / "model").network.state_dict() for run in (one, other))
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        torch.testing.assert_close(
+            learned(name, ours), learned(name, theirs), rtol=0, atol=WEIGHTS, msg=name
+        )
+
+
+def learned(name: str, weights: dict[str, Tensor]) -> Tensor:
+    """Weights that have a gradient, and not rounding alone.
+
+    What adds the same to the scores of all boundaries changes no probability. So do the biases of
+    pointing, the first where a unit is linear over all boundaries: their gradient is zero but for
+    rounding. Adam makes whole steps of that.
+    """
+    if name.startswith("heads.tree.point.") and name.endswith(".bias"):
+        return weights[name][:0]
+    return weights[name][:-1] if name == "heads.tree.biaffine" else weights[name]
+
+
+def test_accelerate_launches_two_processes_that_do_what_one_does(
+    config: Path, folder: Path, whole: Path
+) -> None:
+    done = subprocess.run(
+        launch(*command(config, folder / "launched")),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert [line[:8] for line in done.stdout.splitlines()] == [f"epoch {n}:" for n in range(1, 7)]
+    same_runs(folder / "launched", whole)
+    names = {path.name for path in (folder / "launched").iterdir()}
+    assert names == {path.name for path in whole.iterdir()}
+    newest = max((folder / "launched").glob("checkpoint-*"))
+    assert len(json.loads((newest / "state.json").read_text())["random_of_others"]) == 1
+
+
+def test_a_run_of_one_process_goes_on_in_two(config: Path, folder: Path, whole: Path) -> None:
+    out = folder / "wider"
+    list(islice(run_training(read_settings(config), out), 4))
+    ends = run_pair(*command(config, out, "--resume"))
+    assert [status for status, *_ in ends] == [0, 0]
+    assert ends[0][1].startswith("epoch ")
+    assert ends[1][1:] == ("", "")
+    same_runs(out, whole)
+
+
+def test_one_that_is_killed_ends_the_other_and_one_process_goes_on(
+    config: Path, folder: Path, whole: Path
+) -> None:
+    out = folder / "narrower"
+    processes = started(command(config, out), command(config, out))
+    wait_for_steps(out, 3)
+    processes[1].kill()
+    began = time.monotonic()
+    (status, _, told), (killed, *_) = ended(processes)
+    assert (status, killed) == (2, -signal.SIGKILL)
+    assert time.monotonic() - began < 20
+    assert told.count("fencepost: another process of this run has ended") == 1
+    assert "Traceback" not in told
+    assert len(read_epochs(out)) < 6
+    list(run_training(read_settings(config), out, resume=True))
+    same_runs(out, whole)
+
+
+def test_the_launcher_ends_if_a_process_is_killed_and_can_be_started_again(
+    config: Path, folder: Path, whole: Path
+) -> None:
+    out = folder / "relaunched"
+    launcher = subprocess.Popen(
+        launch(*command(config, out)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    wait_for_steps(out, 3)
+    workers = psutil.Process(launcher.pid).children(recursive=True)
+    (main,) = (worker for worker in workers if worker.environ().get("RANK") == "0")
+    os.kill(main.pid, signal.SIGKILL)
+    assert launcher.wait(timeout=60) != 0
+    _, alive = psutil.wait_procs(workers, timeout=10)
+    assert alive == []
+    assert len(read_epochs(out)) < 6
+    again = launch(*command(config, out, "--resume", "--quiet"))
+    subprocess.run(again, timeout=SECONDS, check=True)
+    same_runs(out, whole)
+
+
+def wait_for_steps(out: Path, steps: int) -> None:
+    """Until there is a checkpoint after so many steps."""
+    until = time.monotonic() + 60
+    while max((int(path.name[-8:]) for path in out.glob("checkpoint-*")), default=0) < steps:
+        assert time.monotonic() < until
+        time.sleep(0.001)
+
+
+def test_seeds_are_run_together_too(config: Path, folder: Path) -> None:
+    out = folder / "seeds"
+    short = ("--set", "training.epochs=1", "--seeds", "2")
+    ends = run_pair(*command(config, out, *short))
+    assert [status for status, *_ in ends] == [0, 0]
+    assert ends[1][1:] == ("", "")
+    assert sorted(path.name for path in out.iterdir()) == ["seed-1", "seed-2", "summary.json"]
+    ends = run_pair(*command(config, out, *short, "--resume", "--quiet"))
+    assert [status for status, *_ in ends] == [0, 0]
+    assert ends[0][1].count("tree") == 1
+    assert ends[1][1:] == ("", "")
+
+
+class TestErrors:
+    def told_once(self, ends: list[tuple[int, str, str]], text: str) -> None:
+        assert [status for status, *_ in ends] == [2, 2]
+        assert [output for _, output, _ in ends] == ["", ""]
+        assert ends[0][2].startswith("fencepost: ")
+        assert ends[0][2].count(text) == 1
+        assert "Traceback" not in ends[0][2]
+        assert ends[1][2] == ""
+
+    def test_of_settings(self, config: Path, tmp_path: Path) -> None:
+        ends = run_pair(*command(config, tmp_path / "run", "--set", "training.epoch=1"))
+        self.told_once(ends, "training.epoch: Extra inputs are not permitted")
+
+    def test_of_the_folder(self, config: Path, whole: Path) -> None:
+        self.told_once(run_pair(*command(config, whole)), "this folder is not empty")
+
+    def test_of_other_settings_than_before(self, config: Path, whole: Path) -> None:
+        ends = run_pair(*command(config, whole, "--resume", "--set", "training.rate=0.5"))
+        self.told_once(ends, "training.rate: 0.0025 then, 0.5 now")
+
+    def test_of_a_device_that_cannot_be_shared(self, config: Path, tmp_path: Path) -> None:
+        device = ("--set", "training.device=cuda:1")
+        ends = run_pair(*command(config, tmp_path / "run", *device))
+        self.told_once(ends, "training.device: 'cuda:1' is one device")
+
+    def test_of_one_process_alone(self, config: Path, tmp_path: Path) -> None:
+        """The other machine lacks a file, say."""
+        elsewhere = shutil.copy(config, tmp_path / "elsewhere.toml")
+        gone = tmp_path / "gone.jsonl"
+        text = config.read_text()
+        Path(elsewhere).write_text(text.replace(text.split('"')[1], str(gone), 1))
+        out = tmp_path / "run"
+        ends = ended(started(command(config, out), command(Path(elsewhere), out)))
+        self.told_once(ends, str(gone))
+
+    def test_of_a_precision_that_the_processor_has_not(self, config: Path, tmp_path: Path) -> None:
+        try:
+            accelerator_for("cpu", "bf16")
+        except ConfigError:
+            pass
+        else:
+            pytest.skip("this processor can run an LSTM in bf16")
+        precision = ("--set", "training.precision=bf16")
+        ends = run_pair(*command(config, tmp_path / "run", *precision))
+        self.told_once(ends, "training.precision: bf16 cannot be used on cpu, use fp32")
+
+
+def test_processes_that_accelerate_did_not_start_are_missed(config: Path, folder: Path) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"),
+            *command(config, folder / "alone", "--set", "training.epochs=1"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=True,
+    )
+    assert "note: accelerate launch has started one process only" in done.stderr
