@@ -14,6 +14,7 @@ from fencepost.formats.files import (
     Source,
     check_not_read,
     files_below,
+    has_byte_lines,
     is_folder,
     place_of,
     written_whole,
@@ -236,3 +237,36 @@ def test_a_disk_that_fails_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Failing()))
     with pytest.raises(DataError, match="<stdin>: cannot be read: Input/output error"):
         list(Source("-").lines())
+
+
+@pytest.mark.parametrize(
+    ("encoding", "has"),
+    [
+        ("utf-8", True),
+        ("utf8", True),
+        ("windows-1252", True),
+        ("koi8-r", True),
+        ("gb18030", True),
+        ("utf-16", False),
+        ("UTF_16_LE", False),
+        ("utf-32", False),
+        ("utf-7", False),
+        ("cp037", False),  # of mainframes, where a line ends with another byte
+    ],
+)
+def test_encodings_by_the_end_of_a_line(encoding: str, has: bool) -> None:
+    assert has_byte_lines(encoding) is has
+
+
+def test_a_stop_right_after_the_move_is_told_as_such(tmp_path: Path) -> None:
+    move = os.replace
+
+    def stopped(source: str, target: str) -> None:
+        move(source, target)
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "replace", stopped)
+        with pytest.raises(KeyboardInterrupt), written_whole(tmp_path / "x") as file:
+            file.write(b"all of it")
+    assert (tmp_path / "x").read_bytes() == b"all of it"

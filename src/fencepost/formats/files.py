@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -11,7 +12,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
@@ -21,7 +22,7 @@ STANDARD = "-"  # standard input or output, where a path is expected
 
 _HALF_PAIR = re.compile(r"[\ud800-\udfff]")
 _GZIP_MAGIC = b"\x1f\x8b"
-_ONE_BYTE_NEWLINES = ("utf-8", "utf_8", "ascii", "latin", "iso", "gb", "big5", "cp", "euc", "shift")
+_WIDE = ("utf-16", "utf-32", "utf-7")  # in which a line's end is not one byte, or hidden
 
 
 class OutputError(DataError):
@@ -105,7 +106,7 @@ class Source:
 
 def has_byte_lines(encoding: str) -> bool:
     """Whether a line of this encoding ends with the one byte that it does in ASCII."""
-    return encoding.lower().startswith(_ONE_BYTE_NEWLINES)
+    return not codecs.lookup(encoding).name.startswith(_WIDE) and "\n".encode(encoding) == b"\n"
 
 
 def undecodable(error: UnicodeDecodeError, encoding: str) -> str:
@@ -176,7 +177,8 @@ def written_whole(
             os.chmod(temporary, _mode_for(target))
             os.replace(temporary, target)
     except BaseException:
-        os.unlink(temporary)
+        with suppress(FileNotFoundError):  # if it came right after the move
+            os.unlink(temporary)
         raise
 
 
