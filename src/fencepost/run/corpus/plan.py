@@ -6,6 +6,7 @@ that was stopped goes on where it was, and gives the same bytes.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +14,9 @@ from pathlib import Path, PurePosixPath
 
 from fencepost.errors import DataError
 from fencepost.formats.files import STANDARD, has_byte_lines
-from fencepost.formats.registry import FORMATS, READABLE, bare_suffix
+from fencepost.formats.registry import FORMATS, READABLE, bare_suffix, format_of
 from fencepost.run.corpus.rows import Kind, RowSettings, Shard, is_packed, wanted_columns
-from fencepost.run.corpus.store import File, files_at, is_remote, opened, pyarrow
+from fencepost.run.corpus.store import File, files_at, is_remote, joined, opened, pyarrow
 from fencepost.run.texts import TEXT_SUFFIXES, names_a_file
 from fencepost.run.texts import Kind as TextKind
 
@@ -24,6 +25,7 @@ LEAST_BYTES = 64 << 10
 _PARTS = 64  # shards of a small corpus, so that several workers have something to do
 
 _TABLES = (".parquet", ".pq")
+_MOST_NAME = 200  # bytes of a name, so that a number and a suffix go with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,11 @@ def make_plan(
 
     Raises:
         DataError: there is no such file, or nothing to read, or two would be written to one file.
+        ConfigError: an encoding is unknown.
     """
+    settings.read_settings()
+    if settings.format is not None and format_of(STANDARD, settings.format) not in READABLE:
+        raise DataError(f"{settings.format} can only be written")
     found = list(_inputs(inputs, settings, kind, is_text=is_text, without=without))
     if shard_bytes is None:
         total = sum(shard.bytes for shard, _ in found)
@@ -107,8 +113,9 @@ def _inputs(
     how: Kind
     for given in inputs:
         if given == STANDARD and not is_text:
-            how = "jsonl" if settings.format == "jsonl" else kind
-            yield Shard(name="stdin", source="", label="stdin", kind=how, place="stdin"), None
+            how = kind if settings.format is None else _annotation(settings.format)
+            shard = Shard(name="stdin", source=STANDARD, label="stdin", kind=how, place="stdin")
+            yield shard, None
         elif not _is_file(given, is_text):
             texts += 1
             name = "text" if texts == 1 else f"text-{texts}"
@@ -117,10 +124,13 @@ def _inputs(
             yield shard, None
         else:
             for file in _files(given, settings, without):
-                how = _kind(file.path, settings, kind)
-                name = _name(file.name)
                 shard = Shard(
-                    name=name, source=file.path, label=file.name, kind=how, bytes=file.bytes
+                    name=_name(file.name),
+                    source=file.path,
+                    label=file.name,
+                    kind=_kind(file, settings, kind),
+                    bytes=file.bytes,
+                    version=file.version,
                 )
                 yield shard, file
 
@@ -134,48 +144,73 @@ def _files(given: str, settings: RowSettings, without: str | None = None) -> lis
     suffixes.update(TEXT_SUFFIXES, _TABLES)
     if settings.format is not None:
         suffixes = set(FORMATS[settings.format].suffixes)
-    found = [file for file in files if bare_suffix(file.path) in suffixes]
-    if without is not None and not is_remote(given):
-        hidden = Path(without).resolve()
-        found = [file for file in found if hidden not in Path(file.path).resolve().parents]
+    found = [file for file in files if bare_suffix(file.name) in suffixes]
+    if without is not None:
+        found = [file for file in found if not _lies_in(file.path, without)]
     # The text of brat's annotations is read along with them.
-    pairs = {
-        str(PurePosixPath(file.name).with_suffix(".txt"))
-        for file in found
-        if file.name.endswith(".ann")
-    }
-    found = [file for file in found if file.name not in pairs]
+    names = {file.name for file in found}
+    found = [file for file in found if not _annotations_of(file.name) & names]
     if not found:
         wanted = ", ".join(sorted(suffixes)) if settings.format else ".txt, .jsonl, .parquet …"
         raise DataError(f"no file of text in this folder ({wanted})", path=given)
     return found
 
 
-def _kind(path: str, settings: RowSettings, kind: TextKind) -> Kind:
+def _lies_in(path: str, folder: str) -> bool:
+    if is_remote(path):
+        return path.startswith(joined(folder.partition("?")[0], ""))
+    return Path(folder).resolve() in Path(path).resolve().parents
+
+
+def _annotations_of(name: str) -> set[str]:
+    """The name that brat's annotations of a text have."""
+    return {
+        f"{name.removesuffix(suffix)}{suffix.replace('.txt', '.ann')}"
+        for suffix in (".txt", ".txt.gz")
+        if name.endswith(suffix)
+    }
+
+
+def _kind(file: File, settings: RowSettings, kind: TextKind) -> Kind:
     """How a file is read."""
-    suffix = bare_suffix(path)
+    suffix = bare_suffix(file.name)
+    found: Kind = "text"
     if settings.format is not None:
-        return "jsonl" if settings.format == "jsonl" else "annotated"
-    if suffix in _TABLES:
-        return "parquet"
-    if kind != "text":
-        return kind
-    if suffix in FORMATS["jsonl"].suffixes:
-        return "jsonl"
-    if any(suffix in format.suffixes for format in READABLE):
-        if is_remote(path):
-            raise DataError(
-                "only text, JSON lines and Parquet are read from there; copy it here first",
-                path=path,
-            )
-        return "annotated"
-    return "text"
+        found = _annotation(settings.format)
+    elif suffix in _TABLES:
+        found = "parquet"
+    elif kind != "text":
+        found = kind
+    elif suffix in FORMATS["jsonl"].suffixes:
+        found = "jsonl"
+    elif any(suffix in format.suffixes for format in READABLE):
+        found = "annotated"
+    if found == "annotated" and is_remote(file.path):
+        raise DataError(
+            "only text, JSON lines and Parquet are read from there; copy it here first",
+            path=file.path,
+        )
+    return found
+
+
+def _annotation(format: str) -> Kind:
+    return "jsonl" if format == "jsonl" else "annotated"
 
 
 def _name(name: str) -> str:
-    """What the result of a file is called, without a suffix."""
+    """What the result of a file is called, without a suffix.
+
+    Whoever reads a folder passes over names that begin with an underscore or a dot, and no name may
+    have more than 255 bytes.
+    """
     path = PurePosixPath(name)
-    return str((path.with_suffix("") if path.suffix.lower() == ".gz" else path).with_suffix(""))
+    path = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).with_suffix("")
+    own = path.name.lstrip("._") or "text"
+    told = own.encode("utf-8", "surrogateescape")
+    if len(told) > _MOST_NAME:
+        start = told[: _MOST_NAME - 9].decode("utf-8", "ignore")
+        own = f"{start}-{hashlib.sha256(told).hexdigest()[:8]}"
+    return str(path.with_name(own))
 
 
 def _divided(shard: Shard, most: int, settings: RowSettings) -> Iterator[Shard]:
@@ -192,8 +227,9 @@ def _divided(shard: Shard, most: int, settings: RowSettings) -> Iterator[Shard]:
     else:
         yield shard
         return
+    digits = max(5, len(str(len(cuts) - 1)))  # as many for all, so that names are in order
     for number, (start, end, size) in enumerate(cuts):
-        name = shard.name if len(cuts) == 1 else f"{shard.name}-{number:05}"
+        name = shard.name if len(cuts) == 1 else f"{shard.name}-{number:0{digits}}"
         yield replace(shard, name=name, start=start, end=end, bytes=size)
 
 
@@ -247,11 +283,12 @@ def _check_names(shards: Iterable[Shard]) -> None:
         other = found.setdefault(shard.name, shard)
         if other is shard:
             continue
-        if os.path.realpath(other.source) == os.path.realpath(shard.source):
-            raise DataError("this input was given twice", path=shard.source)
+        first, second = (one.source if one.place == "file" else one.label for one in (other, shard))
+        if os.path.realpath(first) == os.path.realpath(second):
+            raise DataError("this input was given twice", path=second)
         raise DataError(
-            f"{other.source} and {shard.source} would both be written to {shard.name}; parse "
-            "them one after the other, into different folders"
+            f"{first} and {second} would both be written to {shard.name}; parse them one after "
+            "the other, into different folders"
         )
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Literal, Protocol
 
-from fencepost.errors import ConfigError
+from fencepost.errors import ConfigError, DataError
 from fencepost.formats.files import without_halves
 from fencepost.formats.jsonl import line_of
 from fencepost.run.corpus.store import File, files_at, opened, pyarrow
@@ -31,6 +31,7 @@ SUFFIXES: Mapping[Format, str] = {"jsonl": ".jsonl", "parquet": ".parquet"}
 
 _DIGITS = 6  # of probabilities
 _GROUP = 20_000  # words in a row group of Parquet, and rows
+_LETTERS = 8  # of a text that take as much memory as a word with all that is found
 
 
 class Results(Protocol):
@@ -60,10 +61,6 @@ class Hashed:
     def sha256(self) -> str:
         """The checksum of all that was written."""
         return self._hash.hexdigest()
-
-    def flush(self) -> None:
-        """Pass on what waits."""
-        self._file.flush()
 
     closed = False
 
@@ -101,7 +98,8 @@ class _Table:
 
     def add(self, document: Document) -> None:
         self._rows.append(_columns(row_of(document)))
-        self._size += 1 + sum(len(parse.words) for parse in document.sentences)
+        words = sum(len(parse.words) for parse in document.sentences)
+        self._size += 1 + max(words, len(document.text or "") // _LETTERS)
         if self._size >= _GROUP:
             self.flush()
 
@@ -175,18 +173,19 @@ def _columns(row: dict[str, Any]) -> dict[str, Any]:
 
 def _sentence_columns(sentence: dict[str, Any]) -> dict[str, Any]:
     offsets, log_probs = sentence.get("offsets"), sentence.get("log_probs")
+    tags = sentence.get("tags")
     spans = {
         layer: None
         if sentence.get(layer) is None
         else [
-            {"start": start, "end": end, "label": label, "probability": (*more, None)[0]}
+            {"start": start, "end": end, "label": _said(label), "probability": (*more, None)[0]}
             for start, end, label, *more in sentence[layer]
         ]
         for layer in _LAYERS
     }
     return {
         "words": [_said(word) for word in sentence["words"]],
-        "tags": sentence.get("tags"),
+        "tags": tags and [_said(tag) for tag in tags],
         "offsets": offsets and [{"start": start, "end": end} for start, end in offsets],
         "log_probs": log_probs and {layer: log_probs.get(layer) for layer in _LAYERS},
         "text": _said(sentence.get("text")),
@@ -203,12 +202,21 @@ def read_documents(path: str) -> Iterator[Document]:
 
     Args:
         path: of JSON lines or Parquet; also one that pyarrow opens, as in `s3://bucket/folder`.
+
+    Raises:
+        DataError: a file holds something else.
+        ConfigError: there is no such file here.
     """
     files = [file for file in files_at(path) if file.path.endswith(tuple(SUFFIXES.values()))]
     if not files:
         raise ConfigError(f"{path}: no .jsonl or .parquet here")
     for file in files:
-        yield from map(Document.from_dict, _plain_rows(file))
+        try:
+            yield from map(Document.from_dict, _plain_rows(file))
+        except DataError as error:
+            raise error.at(file.path, None) from None
+        except ValueError as error:  # of Parquet or UTF-8
+            raise DataError(f"no rows that we wrote: {error}", path=file.path) from error
 
 
 def _plain_rows(file: File) -> Iterator[dict[str, Any]]:

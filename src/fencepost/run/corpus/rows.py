@@ -7,20 +7,22 @@ without those before it.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, BinaryIO, Literal, cast
 
 from fencepost.errors import DataError
 from fencepost.formats import Reading, ReadSettings
 from fencepost.formats.files import has_byte_lines, undecodable
 from fencepost.formats.jsonl import id_of
-from fencepost.run.corpus.store import opened, pyarrow
+from fencepost.run.corpus.store import files_at, opened, pyarrow
 from fencepost.run.texts import given_by, object_in, paragraphs
 from fencepost.structure import Sentence
 from fencepost.text import split_words
@@ -29,10 +31,13 @@ Kind = Literal["text", "lines", "words", "jsonl", "parquet", "annotated"]
 Place = Literal["file", "given", "stdin"]
 
 _SEARCHED = 1 << 20  # bytes in which a blank line is looked for, to begin a shard behind it
+_PART = 1 << 16  # bytes of a line that are read at a time, where it may be too long
 _BATCH = 256  # rows of Parquet that are unpacked at a time
 _GZIP = b"\x1f\x8b"
 _MARK = b"\xef\xbb\xbf"  # at the beginning of some UTF-8 files
-_COLUMNS = ("id", "text", "words", "tokens", "offsets")
+_OF_WORDS = ("words", "tokens")
+_WORDS_ONLY = ReadSettings(on_crossing="drop-span", drop_traces=True)
+_REPLACED = "\ufffd"
 _END = sys.maxsize
 
 
@@ -48,6 +53,7 @@ class Shard:
     start: int = 0  # the first byte, or the first row group
     end: int | None = None  # the byte or row group behind the last; None: all
     bytes: int = 0
+    version: str | None = None  # of the file when it was divided; None: it may change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +64,11 @@ class RowSettings:
     format: str | None = None  # of annotated files
     text_column: str = "text"
     id_column: str = "id"
-    most_bytes: int = 16 << 20  # of one row of text or JSON lines
+    most_bytes: int = 16 << 20  # of a line, or of the text in a row of Parquet
 
     def read_settings(self) -> ReadSettings:
         """How annotations are read, of which only the words are wanted."""
-        return ReadSettings(encoding=self.encoding, on_crossing="drop-span", drop_traces=True)
+        return replace(_WORDS_ONLY, encoding=self.encoding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,7 @@ class Row:
 
     id: str
     given: str | Sentence
-    bytes: int
+    bytes: int  # that were read for it
     problem: str | None = None
 
 
@@ -79,8 +85,9 @@ def rows_of(shard: Shard, settings: RowSettings) -> Iterator[Row]:
     """The rows of a shard, in order.
 
     Raises:
-        DataError: the file cannot be read, or not any further.
+        DataError: the file cannot be read, or not any further, or was changed meanwhile.
     """
+    place = shard.source if shard.place == "file" else shard.label
     try:
         if shard.kind == "parquet":
             yield from _parquet_rows(shard, settings)
@@ -88,10 +95,12 @@ def rows_of(shard: Shard, settings: RowSettings) -> Iterator[Row]:
             yield from _annotated_rows(shard, settings)
         else:
             yield from _line_rows(shard, settings)
+        if shard.version is not None and files_at(shard.source)[0].version != shard.version:
+            raise DataError("this file was changed while it was read")
     except DataError as error:
-        raise error.at(shard.source if shard.place == "file" else shard.label, None) from None
+        raise error.at(place, None) from None
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"cannot be read: {error}", path=shard.source) from error
+        raise DataError(f"cannot be read: {error}", path=place) from error
 
 
 def is_packed(path: str) -> bool:
@@ -106,36 +115,54 @@ def _line_rows(shard: Shard, settings: RowSettings) -> Iterator[Row]:
         yield Row(shard.label, shard.source, shard.bytes)
         return
     problems: list[str] = []  # of lines that came after the last row
+    before = shard.start
     with _file_of(shard) as file:
-        lines = _texts(_line_starts(shard, file, settings), settings, problems)
+        can_tell = file.seekable()
+        lines = _texts(shard, _unpacked(file), settings, problems)
         if shard.kind == "text":
             lines = paragraphs(lines)
         for place, text in lines:
+            if shard.kind == "jsonl" and not text.strip():
+                continue
             problem = problems[0] if problems else None
             problems.clear()
-            id = f"{shard.label}#{place}"
-            size = len(text.encode("utf-8", "surrogatepass")) + 1
-            if problem is not None:
-                yield Row(id, "", size, problem)
-            elif shard.kind == "jsonl":
-                if text.strip():
-                    yield _json_row(text, id, size, settings)
-            elif shard.kind == "text":
-                yield Row(id, text, size)
-            else:
-                yield Row(id, _sentence(text, shard.kind), size)
+            read = file.tell() if can_tell else before
+            row = Row(f"{shard.label}#{place}", "", read - before, problem)
+            before = read
+            yield row if problem is not None else _line_row(row, text, shard.kind, settings)
+
+
+def _line_row(row: Row, text: str, kind: Kind, settings: RowSettings) -> Row:
+    """The row with what its text says."""
+    if kind == "text":
+        return replace(row, given=text)
+    if kind == "words":
+        return replace(row, given=Sentence(tuple(text.split())))
+    if kind == "lines":
+        offsets = tuple(split_words(text))
+        words = tuple(text[start:end] for start, end in offsets)
+        return replace(row, given=Sentence(words, None, text, offsets))
+    try:
+        return _object_row(row, object_in(text), settings)
+    except DataError as error:
+        return replace(row, problem=str(error))
 
 
 @contextmanager
-def _file_of(shard: Shard) -> Iterator[BinaryIO]:
-    """The bytes of a shard's input, unpacked."""
-    if shard.place == "given":
-        yield io.BytesIO(shard.source.encode("utf-8", "surrogatepass"))
-    elif shard.place == "stdin":
-        yield _unpacked(cast("io.BufferedReader", sys.stdin.buffer))
-    else:
+def _file_of(shard: Shard) -> Iterator[io.BufferedReader]:
+    """The bytes of a shard's input."""
+    if shard.place == "file":
         with opened(shard.source) as file:
-            yield file if shard.start else _unpacked(cast("io.BufferedReader", file))
+            yield cast("io.BufferedReader", file)
+        return
+    raw: Any = sys.stdin.buffer
+    if shard.place == "given":
+        raw = io.BytesIO(shard.source.encode("utf-8", "surrogatepass"))
+    file = io.BufferedReader(raw)
+    try:
+        yield file
+    finally:
+        file.detach()  # standard input is not ours to close
 
 
 def _unpacked(file: io.BufferedReader) -> BinaryIO:
@@ -143,7 +170,30 @@ def _unpacked(file: io.BufferedReader) -> BinaryIO:
     return cast("BinaryIO", gzip.GzipFile(fileobj=file)) if packed else file
 
 
-def _line_starts(
+def _texts(
+    shard: Shard, file: BinaryIO, settings: RowSettings, problems: list[str]
+) -> Iterator[tuple[int, str]]:
+    """Lines as text without their ends, each with its first byte; what is wrong is put down."""
+    if not has_byte_lines(settings.encoding):
+        yield from _wide_texts(file, settings, problems)
+        return
+    for place, raw in _shard_lines(shard, file, settings):
+        if isinstance(raw, int):
+            problems.append(_too_long(f"a line of {raw:,} bytes", settings))
+            yield place, _REPLACED
+            continue
+        try:
+            yield place, raw.decode(settings.encoding).rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            problems.append(undecodable(error, settings.encoding))
+            yield place, raw.decode(settings.encoding, "replace").rstrip("\r\n")
+
+
+def _too_long(what: str, settings: RowSettings) -> str:
+    return f"{what} is longer than {settings.most_bytes:,}; --max-row-size would allow it"
+
+
+def _shard_lines(
     shard: Shard, file: BinaryIO, settings: RowSettings
 ) -> Iterator[tuple[int, bytes | int]]:
     """The lines of a shard, each with its first byte; of one that is too long, its length."""
@@ -160,6 +210,8 @@ def _line_starts(
 
 def _lines(file: BinaryIO, start: int, end: int, *, most: int) -> Iterator[tuple[int, bytes | int]]:
     """The lines that begin between two bytes; of one that is too long, only its length."""
+    if start >= end:
+        return
     position = start
     if start:
         file.seek(start - 1)  # perhaps the end of the line before
@@ -180,7 +232,7 @@ def _lines(file: BinaryIO, start: int, end: int, *, most: int) -> Iterator[tuple
 def _pass_line(file: BinaryIO) -> int:
     """Go on behind the end of the line, and return how many bytes that was."""
     passed = 0
-    while part := file.readline(_SEARCHED):
+    while part := file.readline(_PART):
         passed += len(part)
         if part.endswith(b"\n"):
             break
@@ -199,112 +251,111 @@ def _paragraph_start(file: BinaryIO, byte: int, settings: RowSettings) -> int:
     return _END
 
 
-def _texts(
-    lines: Iterator[tuple[int, bytes | int]], settings: RowSettings, problems: list[str]
-) -> Iterator[tuple[int, str]]:
-    """Lines as text without their ends; what is wrong with them is put down."""
-    if not has_byte_lines(settings.encoding):
-        yield from _wide_texts(lines, settings, problems)
-        return
-    for place, raw in lines:
-        if isinstance(raw, int):
-            problems.append(
-                f"a line of {raw:,} bytes is longer than {settings.most_bytes:,}; "
-                "--max-row-size would allow it"
-            )
-            yield place, "\ufffd"
-            continue
-        try:
-            yield place, raw.decode(settings.encoding).rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            problems.append(undecodable(error, settings.encoding))
-            yield place, raw.decode(settings.encoding, "replace").rstrip("\r\n")
-
-
 def _wide_texts(
-    lines: Iterator[tuple[int, bytes | int]], settings: RowSettings, problems: list[str]
+    file: BinaryIO, settings: RowSettings, problems: list[str]
 ) -> Iterator[tuple[int, str]]:
     """The lines of UTF-16 and its like, where an end of line is more than one byte: by number."""
-    joined = io.BufferedReader(_Joined(lines))
-    number = 0
+    number, size = 1, 0
+    held: list[str] = []
+    decoder = codecs.getincrementaldecoder(settings.encoding)()
+    for part in chain(iter(lambda: file.readline(_PART), b""), (b"",)):
+        text, error = _decoded(decoder, part)
+        for is_next, more in enumerate(text.split("\n")):
+            if is_next:
+                yield number, "".join(held).rstrip("\r")
+                number, size, held = number + 1, 0, []
+            if error is not None and _REPLACED in more:
+                problems.append(f"not {settings.encoding}: {error}")
+            if size <= settings.most_bytes < size + len(more):
+                problems.append(_too_long("a line", settings))
+            size += len(more)
+            held = [_REPLACED] if size > settings.most_bytes else [*held, more]
+    if size:
+        yield number, "".join(held).rstrip("\r")
+
+
+def _decoded(decoder: codecs.IncrementalDecoder, part: bytes) -> tuple[str, str | None]:
+    """More of a text, and what was wrong with it; no part is the end."""
     try:
-        for number, text in enumerate(io.TextIOWrapper(joined, settings.encoding, newline="\n"), 1):
-            yield number, text.rstrip("\r\n")
+        return decoder.decode(part, not part), None
+    except UnicodeDecodeError as error:
+        decoder.errors = "replace"
+        text = decoder.decode(part, not part)
+        decoder.errors = "strict"
+        return text, error.reason
     except UnicodeError as error:
-        problems.append(f"not {settings.encoding}: {error}; nothing behind it was read")
-        yield number + 1, "\ufffd"
+        raise DataError(str(error)) from error
 
 
-class _Joined(io.RawIOBase):
-    """Parts of a file as one again."""
-
-    def __init__(self, parts: Iterator[tuple[int, bytes | int]]) -> None:
-        self._parts = parts
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._rest:
-            found = next(self._parts, None)
-            if found is None:
-                return 0
-            if isinstance(found[1], int):
-                raise DataError(f"there is no end of a line in {found[1]:,} bytes")
-            self._rest = found[1]
-        part = self._rest[: len(buffer)]
-        self._rest = self._rest[len(part) :]
-        buffer[: len(part)] = part
-        return len(part)
-
-
-def _sentence(text: str, kind: Kind) -> Sentence:
-    if kind == "words":
-        return Sentence(tuple(text.split()))
-    offsets = tuple(split_words(text))
-    return Sentence(tuple(text[a:b] for a, b in offsets), None, text, offsets)
-
-
-def _json_row(text: str, id: str, size: int, settings: RowSettings) -> Row:
+def _object_row(row: Row, data: Any, settings: RowSettings) -> Row:
+    """The row with what an object says: its name, and its words or its text."""
     try:
-        return _object_row(object_in(text), id, size, settings)
-    except DataError as error:
-        return Row(id, "", size, str(error))
-
-
-def _object_row(data: Any, id: str, size: int, settings: RowSettings) -> Row:
-    """The row that an object stands for."""
-    if isinstance(data, dict):
-        columns = {"id": settings.id_column, "text": settings.text_column}
-        renamed = {key: data.get(name) for key, name in columns.items() if name != key}
-        data = {**data, **renamed}
-        try:
-            id = id_of(data) or id
-            if "text" in renamed and data["text"] is None:
-                raise DataError(f"this row has no {settings.text_column!r}")
-            return Row(id, given_by(data, settings.read_settings()), size)
-        except DataError as error:
-            return Row(id, "", size, str(error))
-    return Row(id, given_by(data, settings.read_settings()), size)
+        if isinstance(data, dict):
+            unreadable = next((one for one in data.values() if isinstance(one, DataError)), None)
+            names = {"id": settings.id_column, "text": settings.text_column}
+            named = {key: data.get(name) for key, name in names.items()}
+            data = {**data, **named}
+            if not isinstance(data["id"], DataError):
+                row = replace(row, id=id_of(data) or row.id)
+            if unreadable is not None:
+                raise unreadable
+            if all(data.get(key) is None for key in ("text", "tree", *_OF_WORDS)):
+                raise DataError(f"this row has no {settings.text_column!r}, and no words")
+        given = given_by(data, _WORDS_ONLY)
+    except (DataError, RecursionError) as error:
+        return replace(row, problem=str(error))
+    if isinstance(given, Sentence):
+        return replace(row, given=replace(given, id=None))  # the row has it
+    if len(given) > settings.most_bytes:
+        return replace(row, problem=_too_long(f"a text of {len(given):,} characters", settings))
+    return replace(row, given=given)
 
 
 def _parquet_rows(shard: Shard, settings: RowSettings) -> Iterator[Row]:
     with opened(shard.source) as source:
         try:
             file = pyarrow().parquet.ParquetFile(source)
-            groups = range(shard.start, shard.end or file.num_row_groups)
-            before = (file.metadata.row_group(index).num_rows for index in range(shard.start))
-            number = sum(before)
-            columns = wanted_columns(file.schema_arrow.names, settings)
-            count = sum(file.metadata.row_group(index).num_rows for index in groups)
-            size = shard.bytes // max(1, count)
-            for batch in file.iter_batches(_BATCH, row_groups=list(groups), columns=columns):
-                for data in batch.to_pylist():
-                    yield _object_row(data, f"{shard.label}#{number}", size, settings)
+            counts = [
+                file.metadata.row_group(index).num_rows for index in range(file.num_row_groups)
+            ]
+            groups = range(shard.start, len(counts) if shard.end is None else shard.end)
+            number = sum(counts[: shard.start])
+            size = shard.bytes // max(1, sum(counts[index] for index in groups))
+            names = wanted_columns(file.schema_arrow.names, settings)
+            for batch in file.iter_batches(_BATCH, row_groups=list(groups), columns=names):
+                columns = [_values(column) for column in batch.columns]
+                for values in zip(*columns, strict=True):
+                    row = Row(f"{shard.label}#{number}", "", size)
+                    data = dict(zip(batch.schema.names, values, strict=True))
+                    yield _object_row(row, data, settings)
                     number += 1
         except pyarrow().ArrowException as error:
             raise DataError(f"no Parquet that can be read: {error}") from error
+
+
+def _values(column: Any) -> list[Any]:
+    """The values of a column as JSON would have them; an error for one that cannot be read."""
+    try:
+        return [_plain(value) for value in column.to_pylist()]
+    except (ValueError, OverflowError):  # of one of them, which takes no other down
+        return [_value(one) for one in column]
+
+
+def _value(scalar: Any) -> Any:
+    try:
+        return _plain(scalar.as_py())
+    except (ValueError, OverflowError) as error:
+        return DataError(f"this row cannot be read: {error}")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def wanted_columns(names: list[str], settings: RowSettings) -> list[str]:
@@ -313,9 +364,9 @@ def wanted_columns(names: list[str], settings: RowSettings) -> list[str]:
     Raises:
         DataError: it has neither text nor words.
     """
-    known = {settings.id_column, settings.text_column, *_COLUMNS[2:]}
+    known = {settings.id_column, settings.text_column, *_OF_WORDS, "offsets"}
     columns = [name for name in names if name in known]
-    if not {settings.text_column, "words", "tokens"} & set(columns):
+    if not {settings.text_column, *_OF_WORDS} & set(columns):
         raise DataError(
             f"no column {settings.text_column!r}, and none of words; there are "
             f"{', '.join(names)}: name the one with the text (--text-column)"
@@ -324,13 +375,20 @@ def wanted_columns(names: list[str], settings: RowSettings) -> list[str]:
 
 
 def _annotated_rows(shard: Shard, settings: RowSettings) -> Iterator[Row]:
-    reading = Reading(shard.source, format=settings.format, settings=settings.read_settings())
+    problems: list[DataError] = []
+    reading = Reading(
+        shard.source,
+        format=settings.format,
+        settings=settings.read_settings(),
+        on_problem=problems.append,
+    )
     number = read = 0
-    try:
-        for parse in reading:
+    for parse in chain(reading, (None,)):  # the last has none, for problems behind all others
+        for problem in problems:
+            yield Row(f"{shard.label}#{number}", "", 0, str(problem))
+            number += 1
+        problems.clear()
+        if parse is not None:
             id = parse.sentence.id or f"{shard.label}#{number}"
-            yield Row(id, parse.sentence, reading.bytes_read - read)
+            yield Row(id, replace(parse.sentence, id=None), reading.bytes_read - read)
             number, read = number + 1, reading.bytes_read
-    except DataError as error:
-        problem = f"{error.at(shard.label, None)}; nothing behind it was read"
-        yield Row(f"{shard.label}#{number}", "", 0, problem)

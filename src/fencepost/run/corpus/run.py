@@ -29,7 +29,16 @@ from fencepost.run.corpus.store import (
     size_of,
     whole,
 )
-from fencepost.run.corpus.work import WORK, Done, Job, Record, Tell, done_before, parse_portion
+from fencepost.run.corpus.work import (
+    WORK,
+    Done,
+    Job,
+    Record,
+    Tell,
+    are_there,
+    done_before,
+    parse_portion,
+)
 
 if TYPE_CHECKING:
     from fencepost.parser.asking import Asked
@@ -97,11 +106,10 @@ class Run:
         }
         self.summary = Summary()
         self._done: dict[int, Done] = {}
+        self._was_finished = False
         self._begin(resume)
         done = self._done.keys()
         self.waiting = [portion for portion in plan.portions if portion.number not in done]
-        for one in self._done.values():
-            self.summary.add(one, is_new=False)
 
     @property
     def bytes_before(self) -> int:
@@ -119,7 +127,7 @@ class Run:
             return
         manifest = {
             **self.settings,
-            "inputs": [{"name": file.name, "bytes": file.bytes} for file in self.plan.files],
+            "inputs": self._inputs(),
             "totals": {
                 "rows": self.summary.rows,
                 "sentences": self.summary.sentences,
@@ -133,64 +141,95 @@ class Run:
                 for record in self._done[portion.number].records
             ],
         }
-        self._write(MANIFEST, manifest)
+        if not self._was_finished:
+            self._write(MANIFEST, manifest)
         remove_folder(self.job.work)
 
     def _begin(self, resume: bool) -> None:
+        """Take up what was done before, or begin."""
         names = names_in(self.job.out)
         if names and not resume:
             raise ConfigError(
                 f"{self.job.out}: this folder is not empty; pass --resume to go on with its run"
             )
-        inputs = [[file.path, file.bytes, file.modified] for file in self.plan.files]
-        begun = {**self.settings, "inputs": inputs}
+        begun = {
+            **self.settings,
+            "inputs": self._inputs(),
+            "modified": {file.name: file.modified for file in self.plan.files},
+        }
         if MANIFEST in names:
-            self._check_same(MANIFEST, self.settings)
-            self._done = self._finished()
+            self._take_finished({**self.settings, "inputs": self._inputs()})
         elif size_of(joined(self.job.work, _PLAN)) is not None:
-            self._check_same(f"{WORK}/{_PLAN}", begun)
+            self._same_as(joined(self.job.work, _PLAN), begun)
             for portion in self.plan.portions:
-                done = done_before(self.job, portion)
-                if done is not None:
-                    self._done[portion.number] = done
-        elif names:
+                self._take(done_before(self.job, portion))
+        elif set(names) <= {WORK}:  # nothing, or all that a run left that was stopped at once
+            make_folder(self.job.work)
+            self._write(f"{WORK}/{_PLAN}", begun)
+        else:
             raise ConfigError(
                 f"{self.job.out}: this folder holds no run to go on with, and is not empty"
             )
-        else:
-            make_folder(self.job.out)
-            make_folder(self.job.work)
-            self._write(f"{WORK}/{_PLAN}", begun)
 
-    def _check_same(self, name: str, ours: Mapping[str, Any]) -> None:
-        path = joined(self.job.out, name)
+    def _inputs(self) -> dict[str, Any]:
+        """How large the files are that are read, and what the texts are."""
+        found: dict[str, Any] = {file.name: file.bytes for file in self.plan.files}
+        for portion in self.plan.portions:
+            for shard in portion.shards:
+                if shard.place == "given":
+                    text = shard.source.encode("utf-8", "surrogatepass")
+                    found[shard.label] = hashlib.sha256(text).hexdigest()
+        return found
+
+    def _take(self, done: Done | None) -> None:
+        if done is not None:
+            self._done[done.number] = done
+            self.summary.add(done, is_new=False)
+
+    def _take_finished(self, ours: Mapping[str, Any]) -> None:
+        """Take up what the manifest of a complete run says, as far as its files are there."""
+        path = joined(self.job.out, MANIFEST)
+        theirs = self._same_as(path, ours)
+        try:
+            records = {record["file"]: Record(**record) for record in theirs["shards"]}
+        except (KeyError, TypeError) as error:
+            raise ConfigError(f"{path}: no manifest of a run: {error}") from error
+        for portion in self.plan.portions:
+            names = [self.job.name(shard) for shard in portion.shards]
+            own = [records[name] for name in names if name in records]
+            if are_there(self.job, portion, own):
+                self._take(Done(portion.number, own))
+        self._was_finished = len(self._done) == len(self.plan.portions)
+
+    def _same_as(self, path: str, ours: Mapping[str, Any]) -> dict[str, Any]:
+        """What a file says that was written by a run with the same settings and inputs."""
         try:
             theirs = json.loads(read_whole(path))
         except ValueError as error:
             raise ConfigError(f"{path}: no JSON: {error}") from error
-        ours = json.loads(json.dumps(ours))
-        lines = [
-            f"  {key}: {_shown(theirs.get(key))} then, {_shown(value)} now"
-            for key, value in ours.items()
-            if theirs.get(key) != value
-        ]
+        if not isinstance(theirs, dict):
+            raise ConfigError(f"{path}: an object is expected")
+        lines = list(_differences(theirs, json.loads(json.dumps(ours))))
         if lines:
             told = [f"{self.job.out}: this run was begun with other settings or inputs:", *lines]
             raise ConfigError("\n".join(told))
-
-    def _finished(self) -> dict[int, Done]:
-        """What the manifest of a complete run says, portion by portion."""
-        manifest = json.loads(read_whole(joined(self.job.out, MANIFEST)))
-        records = {record["file"]: Record(**record) for record in manifest["shards"]}
-        found: dict[int, Done] = {}
-        for portion in self.plan.portions:
-            own = [records.get(f"{shard.name}.{self.job.format}") for shard in portion.shards]
-            found[portion.number] = Done(portion.number, [one for one in own if one is not None])
-        return found
+        return theirs
 
     def _write(self, name: str, data: Mapping[str, Any]) -> None:
+        # Names may hold bytes that are no text, which only escapes can say.
         with whole(joined(self.job.out, name), self.job.work) as file:
-            file.write(f"{json.dumps(data, ensure_ascii=False, indent=1)}\n".encode())
+            file.write(f"{json.dumps(data, indent=1)}\n".encode())
+
+
+def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any], at: str = "") -> Iterator[str]:
+    """What was said then and is not said now, a line each."""
+    for key, value in ours.items():
+        then = theirs.get(key)
+        if isinstance(then, dict) and isinstance(value, dict):
+            gone = dict.fromkeys(then.keys() - value.keys())
+            yield from _differences(then, {**value, **gone}, f"{at}{key}: ")
+        elif then != value:
+            yield f"  {at}{key}: {_shown(then)} then, {_shown(value)} now"
 
 
 def parse_here(
@@ -205,16 +244,18 @@ def parse_here(
         tell: is told how far it is.
     """
     words, size = 0, run.bytes_before
+    told = 0  # words of this portion
 
-    def told(more_words: int, more_bytes: int) -> None:
+    def tell_all(more_words: int, more_bytes: int) -> None:
+        nonlocal told
+        told = more_words
         if tell is not None:
             tell(words + more_words, size + more_bytes)
 
     for portion in run.waiting:
-        done = parse_portion(parser, run.job, portion, asked, tell=told)
-        words += sum(record.words for record in done.records)
-        size += portion.bytes
-        told(0, 0)
+        done = parse_portion(parser, run.job, portion, asked, tell=tell_all)
+        words, size = words + told, size + portion.bytes
+        tell_all(0, 0)
         yield done
 
 

@@ -1,26 +1,32 @@
 """Where the files of a corpus are: on this machine, or wherever pyarrow opens them.
 
-A path with `://` in it, as in `s3://bucket/folder`, is opened by pyarrow; all others are local, and
-need nothing but Python.
+A path that begins with a scheme, as in `s3://bucket/folder`, is opened by pyarrow; all others are
+local, and need nothing but Python. What stands behind a question mark belongs to the file system,
+as in `s3://bucket/folder?endpoint_override=localhost:9000`.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+from urllib.parse import unquote
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats.files import OutputError, files_below, written_whole
 
-_BUFFER = 1 << 18
+_BUFFER = 1 << 16  # bytes that are read at a time
+_FAR_BUFFER = 1 << 18  # from elsewhere, where each time is a request
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +38,15 @@ class File:
     bytes: int
     modified: float  # seconds since 1970; 0 if that is not known
 
+    @property
+    def version(self) -> str:
+        """By which one can tell that it was changed."""
+        return f"{self.bytes}@{self.modified}"
+
 
 def is_remote(path: str) -> bool:
     """Whether pyarrow opens it."""
-    return "://" in path
+    return _SCHEME.match(path) is not None
 
 
 def pyarrow() -> Any:
@@ -52,28 +63,40 @@ def pyarrow() -> Any:
 
 
 @lru_cache(maxsize=64)
-def _filesystem(root: str) -> Any:
-    """The file system of all paths that begin with `root`, as in `s3://bucket`."""
-    fs = pyarrow().fs
+def _filesystem(root: str) -> tuple[Any, str]:
+    """The file system of all paths that begin with `root`, as in `s3://bucket`, and its root."""
     try:
-        return fs.FileSystem.from_uri(root)[0]
+        system, base = pyarrow().fs.FileSystem.from_uri(root)
     except (OSError, ValueError) as error:
         raise DataError(f"pyarrow cannot open this: {error}", path=root) from error
+    return system, base.rstrip("/")
 
 
 def _at(path: str) -> tuple[Any, str]:
     """The file system of a remote path, and the path there."""
-    scheme, _, rest = path.partition("://")
-    found = _filesystem(f"{scheme}://{rest.split('/')[0]}")
-    try:
-        return found, pyarrow().fs.FileSystem.from_uri(path)[1]
-    except (OSError, ValueError) as error:
-        raise DataError(f"pyarrow cannot open this: {error}", path=path) from error
+    address, mark, query = path.partition("?")
+    scheme, _, rest = address.partition("://")
+    host, _, inner = rest.partition("/")
+    system, base = _filesystem(f"{scheme}://{host}/{mark}{query}")
+    return system, f"{base}/{unquote(inner)}".rstrip("/") or "/"
 
 
 def joined(folder: str, name: str) -> str:
     """A path in a folder."""
-    return f"{folder.rstrip('/')}/{name}" if is_remote(folder) else os.path.join(folder, name)
+    if not is_remote(folder):
+        return os.path.join(folder, name)
+    address, mark, query = folder.partition("?")
+    quoted = name.replace("%", "%25").replace("?", "%3F")
+    return f"{address.rstrip('/')}/{quoted}{mark}{query}"
+
+
+@contextmanager
+def _told(path: str, what: str, kind: type[DataError] = DataError) -> Iterator[None]:
+    """What the system says, as one of our errors."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {error.strerror or error}", path=path) from error
 
 
 def files_at(given: str) -> list[File]:
@@ -82,55 +105,59 @@ def files_at(given: str) -> list[File]:
     Files and folders whose names begin with a dot or an underscore are left out: they hold what a
     program keeps for itself.
     """
-    if is_remote(given):
-        fs, root = _at(given)
-        info = fs.get_file_info(root)
-        kinds = pyarrow().fs.FileType
-        if info.type == kinds.NotFound:
-            raise DataError("there is no such file or folder", path=given)
-        if info.type == kinds.File:
-            return [File(given, info.base_name, info.size, _seconds(info))]
-        selector = pyarrow().fs.FileSelector(root, recursive=True)
-        start = len(root.rstrip("/")) + 1
-        found = [
-            File(joined(given, one.path[start:]), one.path[start:], one.size, _seconds(one))
-            for one in fs.get_file_info(selector)
-            if one.type == kinds.File
-        ]
-    else:
-        path = Path(given)
-        if not path.is_dir():
-            return [_local(path, path.name)]
-        found = [_local(one, one.relative_to(path).as_posix()) for one in files_below(path)]
+    with _told(given, "cannot be read"):
+        found = _remote_files(given) if is_remote(given) else _local_files(given)
+    if len(found) == 1 and found[0].path == given:
+        return found
     found = [one for one in found if not any(p.startswith((".", "_")) for p in one.name.split("/"))]
     return sorted(found, key=lambda file: file.name)
 
 
-def _local(path: Path, name: str) -> File:
-    try:
-        known = path.stat()
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=str(path)) from error
-    return File(str(path), name, known.st_size, known.st_mtime)
+def _local_files(given: str) -> list[File]:
+    folder = Path(given)
+    if not folder.is_dir():
+        return [_local(given, folder.name)]
+    return [_local(str(one), one.relative_to(folder).as_posix()) for one in files_below(folder)]
 
 
-def _seconds(info: Any) -> float:
-    return 0.0 if info.mtime_ns is None else info.mtime_ns / 1e9
+def _local(path: str, name: str) -> File:
+    known = os.stat(path)
+    if not stat.S_ISREG(known.st_mode):
+        return File(path, name, 0, 0.0)  # a pipe, say
+    return File(path, name, known.st_size, known.st_mtime)
+
+
+def _remote_files(given: str) -> list[File]:
+    system, root = _at(given)
+    kinds = pyarrow().fs.FileType
+    info = system.get_file_info(root)
+    if info.type == kinds.NotFound:
+        raise DataError("there is no such file or folder", path=given)
+    if info.type == kinds.File:
+        return [_remote(given, info.base_name, info)]
+    start = len(root.rstrip("/")) + 1
+    return [
+        _remote(joined(given, one.path[start:]), one.path[start:], one)
+        for one in system.get_file_info(pyarrow().fs.FileSelector(root, recursive=True))
+        if one.type == kinds.File
+    ]
+
+
+def _remote(path: str, name: str, info: Any) -> File:
+    return File(path, name, info.size, 0.0 if info.mtime_ns is None else info.mtime_ns / 1e9)
 
 
 @contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
     """The bytes of a file; one can move about in it."""
-    try:
+    with _told(path, "cannot be read"):
         if is_remote(path):
-            fs, inner = _at(path)
-            file = cast("BinaryIO", io.BufferedReader(fs.open_input_file(inner), _BUFFER))
+            system, inner = _at(path)
+            file = cast("BinaryIO", io.BufferedReader(system.open_input_file(inner), _FAR_BUFFER))
         else:
             file = open(path, "rb", buffering=_BUFFER)  # noqa: SIM115  (closed below)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", path=path) from error
-    with file:
-        yield file
+        with file:
+            yield file
 
 
 @contextmanager
@@ -144,51 +171,55 @@ def whole(path: str, drafts: str) -> Iterator[BinaryIO]:
     if not is_remote(path):
         make_folder(os.path.dirname(path) or ".")
         make_folder(drafts)
-        with written_whole(path, drafts=Path(drafts)) as local:
+        with (
+            _told(path, "cannot be written", OutputError),  # also if its draft is gone
+            written_whole(path, drafts=Path(drafts)) as local,
+        ):
             yield local
         return
-    fs, inner = _at(path)
-    draft = f"{_at(drafts)[1].rstrip('/')}/{uuid.uuid4().hex}"
+    make_folder(drafts)
+    system, inner = _at(path)
+    _, draft = _at(joined(drafts, uuid.uuid4().hex))
     try:
-        fs.create_dir(os.path.dirname(inner), recursive=True)
-        fs.create_dir(os.path.dirname(draft), recursive=True)
-        with fs.open_output_stream(draft) as file:
-            yield file
-        fs.move(draft, inner)
-    except OSError as error:
-        raise OutputError(f"cannot be written: {error.strerror or error}", path=path) from error
+        with _told(path, "cannot be written", OutputError):
+            system.create_dir(os.path.dirname(inner), recursive=True)
+            with system.open_output_stream(draft) as file:
+                yield file
+            system.move(draft, inner)
+    except BaseException:
+        with suppress(OSError):  # it may never have been begun
+            system.delete_file(draft)
+        raise
 
 
 def make_folder(path: str) -> None:
     """Make a folder, if it is not there."""
-    try:
+    with _told(path, "no folder can be made", OutputError):
         if is_remote(path):
-            fs, inner = _at(path)
-            fs.create_dir(inner, recursive=True)
+            system, inner = _at(path)
+            system.create_dir(inner, recursive=True)
         else:
             Path(path).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"no folder can be made: {error.strerror or error}", path=path) from error
 
 
 def size_of(path: str) -> int | None:
     """How many bytes a file has; None if it is not there."""
-    if not is_remote(path):
-        return os.path.getsize(path) if os.path.isfile(path) else None
-    fs, inner = _at(path)
-    info = fs.get_file_info(inner)
-    return int(info.size) if info.type == pyarrow().fs.FileType.File else None
+    with _told(path, "cannot be read"):
+        if not is_remote(path):
+            return os.path.getsize(path) if os.path.isfile(path) else None
+        system, inner = _at(path)
+        info = system.get_file_info(inner)
+        return int(info.size) if info.type == pyarrow().fs.FileType.File else None
 
 
 def names_in(folder: str) -> list[str]:
     """The names of what lies in a folder; none if it is not there."""
-    if not is_remote(folder):
-        if os.path.exists(folder) and not os.path.isdir(folder):
-            raise OutputError("this is a file, and a folder was expected", path=folder)
-        return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    fs, inner = _at(folder)
-    selector = pyarrow().fs.FileSelector(inner, allow_not_found=True)
-    return sorted(info.base_name for info in fs.get_file_info(selector))
+    with _told(folder, "this folder cannot be read", OutputError):
+        if not is_remote(folder):
+            return sorted(os.listdir(folder)) if os.path.lexists(folder) else []
+        system, inner = _at(folder)
+        selector = pyarrow().fs.FileSelector(inner, allow_not_found=True)
+        return sorted(info.base_name for info in system.get_file_info(selector))
 
 
 def read_whole(path: str) -> bytes:
@@ -200,8 +231,9 @@ def read_whole(path: str) -> bytes:
 def remove_folder(path: str) -> None:
     """Remove a folder with all that is in it, if it is there."""
     if is_remote(path):
-        fs, inner = _at(path)
-        if fs.get_file_info(inner).type == pyarrow().fs.FileType.Directory:
-            fs.delete_dir(inner)
+        system, inner = _at(path)
+        with _told(path, "cannot be removed", OutputError):
+            if system.get_file_info(inner).type == pyarrow().fs.FileType.Directory:
+                system.delete_dir(inner)
     else:
         shutil.rmtree(path, ignore_errors=True)

@@ -11,16 +11,15 @@ import json
 import re
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fencepost.errors import DataError
-from fencepost.formats.files import OutputError
 from fencepost.run.corpus.plan import Portion
 from fencepost.run.corpus.results import SUFFIXES, Format, Hashed, results
 from fencepost.run.corpus.rows import Row, RowSettings, Shard, rows_of
-from fencepost.run.corpus.store import joined, names_in, read_whole, size_of, whole
+from fencepost.run.corpus.store import joined, read_whole, size_of, whole
 from fencepost.structure import Document, Sentence
 
 if TYPE_CHECKING:
@@ -49,9 +48,13 @@ class Job:
         """The folder for what is under way."""
         return joined(self.out, WORK)
 
+    def name(self, shard: Shard) -> str:
+        """The file of a shard, below the folder."""
+        return f"{shard.name}{SUFFIXES[self.format]}"
+
     def target(self, shard: Shard) -> str:
         """The file of a shard."""
-        return joined(self.out, f"{shard.name}{SUFFIXES[self.format]}")
+        return joined(self.out, self.name(shard))
 
     def record(self, portion: Portion) -> str:
         """The file that says what came of a portion."""
@@ -93,11 +96,17 @@ def done_before(job: Job, portion: Portion) -> Done | None:
         records = [Record(**record) for record in json.loads(read_whole(path))]
     except (ValueError, TypeError):
         return None
-    targets = [job.target(shard) for shard in portion.shards]
-    complete = len(records) == len(targets) and all(
-        size_of(target) == record.bytes for target, record in zip(targets, records, strict=True)
+    return Done(portion.number, records) if are_there(job, portion, records) else None
+
+
+def are_there(job: Job, portion: Portion, records: Sequence[Record]) -> bool:
+    """Whether records are those of a portion, and its files have the sizes that they tell."""
+    return len(records) == len(portion.shards) and all(
+        (record.file, record.source, record.start, record.end)
+        == (job.name(shard), shard.label, shard.start, shard.end)
+        and size_of(job.target(shard)) == record.bytes
+        for record, shard in zip(records, portion.shards, strict=True)
     )
-    return Done(portion.number, records) if complete else None
 
 
 def parse_portion(
@@ -133,9 +142,10 @@ def tries_of(job: Job, portion: Portion) -> int:
 
     A portion that brings down whoever parses it would else be tried for ever.
     """
-    start = f"{portion.number:06}.try-"
-    before = sum(name.startswith(start) for name in names_in(job.work))
-    with whole(joined(job.work, f"{start}{before}"), job.work):
+    before = 0
+    while size_of(tried := joined(job.work, f"{portion.number:06}.try-{before}")) is not None:
+        before += 1
+    with whole(tried, job.work):
         pass
     return before
 
@@ -160,7 +170,7 @@ def reason_of(status: str) -> str:
 
 def _record(job: Job, shard: Shard) -> Record:
     return Record(
-        file=f"{shard.name}{SUFFIXES[job.format]}",
+        file=job.name(shard),
         source=shard.label,
         start=shard.start,
         end=shard.end,
@@ -184,7 +194,6 @@ def _written(job: Job, shard: Shard, documents: Iterator[Document], clock: _Cloc
                     if not document.is_ok:
                         failures[reason_of(document.status)] += 1
     except _UnreadableError as error:
-        deque(documents, maxlen=0)
         return replace(_record(job, shard), error=str(error.reason))
     return replace(
         record, failures=dict(sorted(failures.items())), bytes=file.bytes, sha256=file.sha256
@@ -221,8 +230,8 @@ class _Stream:
         self._job, self._portion, self._clock, self._tell = job, portion, clock, tell
         self._own_tags = "tags" in asked.tasks
         self._seen: deque[Row | _End] = deque()
-        self._read = self._words = 0
-        self._told_bytes, self._told_words = 0.0, 0
+        self._read = self._words = self._bytes = 0
+        self._told_bytes = self._told_words = 0
         self._found = parser.stream(self._given(), asked, done=self._done)
         self._next: Document | None = None  # found, but of a row that was not asked for yet
 
@@ -235,9 +244,7 @@ class _Stream:
         while True:
             if self._next is None:
                 self._next = next(self._found, None)  # which reads ahead
-            if not self._seen:
-                return
-            row = self._seen.popleft()
+            row = self._seen.popleft()  # behind the last one of each shard there is its end
             if isinstance(row, _End):
                 if row.error is not None:
                     raise _UnreadableError(row.error)
@@ -266,8 +273,6 @@ class _Stream:
                         # Tags of a file are those of its annotators; the model has its own.
                         given = replace(given, tags=None)
                     yield given
-            except OutputError:
-                raise
             except DataError as raised:
                 error = raised
             self._seen.append(_End(error))
@@ -277,7 +282,9 @@ class _Stream:
         self._words += words
         if self._tell is not None:
             size = self._told_bytes / self._told_words if self._told_words else _BYTES_A_WORD
-            self._tell(self._words, min(self._read, round(self._words * size)))
+            likely = min(self._read, round(self._words * size), self._portion.bytes)
+            self._bytes = max(self._bytes, likely)  # it never goes back
+            self._tell(self._words, self._bytes)
 
 
 def _named(document: Document, row: Row) -> Document:
