@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 From = Annotated[
