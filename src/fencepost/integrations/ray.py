@@ -11,17 +11,21 @@ from __future__ import annotations
 import json
 import logging
 import os
+import socket
+import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fencepost.errors import ConfigError, FencepostError
-from fencepost.run.corpus.plan import portion_of
+from fencepost.run.corpus.plan import Portion, portion_of
 from fencepost.run.corpus.run import Run, fingerprint, portions_of
+from fencepost.run.corpus.store import is_remote, names_in
 from fencepost.run.corpus.work import (
     MOST_TRIES,
     Done,
@@ -41,7 +45,12 @@ if TYPE_CHECKING:
 _MOST_BLOCKS = 10_000  # that Ray Data keeps track of; each holds as many portions as it must
 _STORE = 128 << 20  # bytes of a local object store, in which only portions and counts lie
 _TOLD_EVERY = 0.5  # seconds
-_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+_PATIENCE = 10.0  # seconds in which a cluster has to answer
+_LEVEL = "RAY_BACKEND_LOG_LEVEL"
+# At any level below, each worker that starts is an error, as its arguments are in the object store.
+# What goes wrong comes to us as exceptions.
+_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", _LEVEL: "fatal"}
+_NOTE = f"environment variable {_LEVEL}".encode()  # which Ray prints if the level is set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,15 +94,20 @@ def parse_on_ray(
         tell: is told how far it is.
 
     Raises:
-        ConfigError: there is no Ray, or no such cluster.
+        ConfigError: there is no Ray, or no such cluster, or it went down.
+        FencepostError: a worker cannot go on, and no other could.
     """
     if not run.waiting:
         return
     ray = _ray()
-    with _connected(ray, workers):
-        tally = _tally(ray)
+    with _connected(ray, workers) as is_here:
+        tally = None if tell is None else _tally(ray)
+        before = _tries_before(run)
         portions = [
-            {"portion": json.dumps(asdict(portion), ensure_ascii=True)}
+            {
+                "portion": json.dumps(asdict(_found_anywhere(portion)), ensure_ascii=True),
+                "tries": before[f"{portion.number:06}"],
+            }
             for portion in portions_of(run)
         ]
         dataset = ray.data.from_items(
@@ -101,14 +115,14 @@ def parse_on_ray(
         ).map_batches(
             _Worker,
             batch_size=1,
-            compute=_pool(ray, workers),
+            compute=_pool(ray, workers, most=len(portions)),
             num_cpus=workers.threads,
             num_gpus=workers.gpus or None,
             fn_constructor_kwargs={
-                "job": run.job,
+                "job": replace(run.job, out=_absolute(run.job.out)),
                 "asked": asked,
                 "loading": loading,
-                "files": _packed(ray, loading) if _is_elsewhere(workers) else None,
+                "files": None if is_here else _packed(ray, loading),
                 "threads": workers.threads,
                 "gpus": workers.gpus,
                 "tally": tally,
@@ -117,9 +131,12 @@ def parse_on_ray(
         with _watched(ray, tally, run.bytes_before, tell):
             try:
                 for row in dataset.iter_rows():
-                    yield _done_of(json.loads(row["done"]))
+                    yield _done_of(json.loads(row["answer"]))
+            except ray.exceptions.RayTaskError:
+                raise  # a bug of ours, with its traceback
             except ray.exceptions.RayError as error:
-                raise _ours(error) from error
+                told = str(error).strip().splitlines()
+                raise ConfigError(f"Ray stopped: {told[-1] if told else type(error)}") from error
 
 
 class _Worker:
@@ -139,32 +156,68 @@ class _Worker:
         from fencepost.parser.parser import load
 
         self._job, self._asked, self._tally = job, asked, tally
-        self._parser = load(
-            _unpacked(loading, files),
-            device="cuda" if gpus else "cpu",
-            threads=threads,
-            max_words=loading.max_words,
-            precision=loading.precision,
-        )
+        self._problem: FencepostError | None = None
+        try:
+            with _unpacked(loading, files) as folder:
+                self._parser = load(
+                    folder,
+                    device="cuda" if gpus else "cpu",
+                    threads=threads,
+                    max_words=loading.max_words,
+                    precision=loading.precision,
+                )
+        except FencepostError as error:
+            self._problem = error  # if it were raised here, Ray would start another worker
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
-        found = [self._parsed(json.loads(str(one))) for one in batch["portion"]]
-        return {"done": [json.dumps(asdict(done)) for done in found]}
+        found = [
+            self._answer(portion_of(json.loads(str(portion))), int(tries))
+            for portion, tries in zip(batch["portion"], batch["tries"], strict=True)
+        ]
+        return {"answer": [json.dumps(answer) for answer in found]}
 
-    def _parsed(self, data: dict[str, Any]) -> Done:
-        portion = portion_of(data)
+    def _answer(self, portion: Portion, tries: int) -> dict[str, Any]:
+        """What came of a portion, or what is wrong: an exception would come wrapped in Ray's."""
+        try:
+            return asdict(self._parsed(portion, tries))
+        except FencepostError as error:
+            return {"problem": str(error)}
+
+    def _parsed(self, portion: Portion, tries: int) -> Done:
+        if self._problem is not None:
+            raise self._problem
         done = done_before(self._job, portion)  # by a worker that died before it could say so
-        if done is None and tries_of(self._job, portion) >= MOST_TRIES:
+        if done is None and tries_of(self._job, portion) - tries >= MOST_TRIES:
             done = given_up(self._job, portion)
-        if done is None:
 
-            def tell(words: int, size: int) -> None:
+        def tell(words: int, size: int) -> None:
+            if self._tally is not None:
                 self._tally.put.remote(portion.number, words, size)
 
+        if done is None:
             done = parse_portion(self._parser, self._job, portion, self._asked, tell=tell)
-        words = sum(record.words for record in done.records)
-        self._tally.put.remote(portion.number, words, portion.bytes)
+        tell(sum(record.words for record in done.records), portion.bytes)
         return done
+
+
+def _tries_before(run: Run) -> Counter[str]:
+    """How often portions were tried by runs before this one, which do not count in it."""
+    names = (name.partition(".try-") for name in names_in(run.job.work))
+    return Counter(number for number, is_try, _ in names if is_try)
+
+
+def _absolute(path: str) -> str:
+    """A path that means the same wherever a worker was started."""
+    return path if is_remote(path) else os.path.abspath(path)
+
+
+def _found_anywhere(portion: Portion) -> Portion:
+    """The portion with paths that mean the same to all workers."""
+    shards = (
+        replace(shard, source=_absolute(shard.source)) if shard.place == "file" else shard
+        for shard in portion.shards
+    )
+    return replace(portion, shards=tuple(shards))
 
 
 def _ray() -> Any:
@@ -174,6 +227,7 @@ def _ray() -> Any:
     try:
         import ray.data
         import ray.exceptions
+        import ray.util.scheduling_strategies
 
         return ray
     except ImportError as error:
@@ -183,50 +237,103 @@ def _ray() -> Any:
 
 
 @contextmanager
-def _connected(ray: Any, workers: Workers) -> Iterator[None]:
-    """A cluster: the one that is connected already, that of the address, or a local one."""
+def _connected(ray: Any, workers: Workers) -> Iterator[bool]:
+    """A cluster: the one that is connected already, that of the address, or a new one here.
+
+    Yields:
+        whether this machine is certain to be all of it.
+    """
     if ray.is_initialized():
-        yield
+        with _without_bars(ray):
+            yield False
         return
-    options: dict[str, Any] = {"address": workers.address}
-    if not _is_elsewhere(workers):
+    address = workers.address or os.environ.get("RAY_ADDRESS")
+    options: dict[str, Any] = {"address": address}
+    if address is None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         options = {
+            "address": "local",  # else Ray looks for one that was started on this machine before
             "num_cpus": max(cores or 1, (workers.count or 1) * workers.threads),
             "object_store_memory": _STORE,
             "include_dashboard": False,
         }
+    else:
+        _check_answer(address)
     try:
-        ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
+        with _without_note():
+            ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        raise ConfigError(f"no Ray cluster at {workers.address}: {error}") from error
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
-    context = ray.data.DataContext.get_current()
-    context.enable_progress_bars = False
+        place = "cannot be started here" if address is None else f"is not at {address}"
+        raise ConfigError(f"a Ray cluster {place}: {error}") from error
     try:
-        yield
+        with _without_bars(ray):
+            yield address is None
     finally:
         ray.shutdown()
 
 
-def _is_elsewhere(workers: Workers) -> bool:
-    """Whether the cluster may have other machines than this one."""
-    return workers.address is not None or bool(os.environ.get("RAY_ADDRESS"))
+def _check_answer(address: str) -> None:
+    """Refuse an address where nobody listens, for which Ray would wait several minutes."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if not (colon and port.isdecimal()):
+        return  # a word that Ray knows, such as `auto`
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise ConfigError(f"a Ray cluster is not at {address}: {error}") from error
 
 
-def _pool(ray: Any, workers: Workers) -> Any:
+@contextmanager
+def _without_note() -> Iterator[None]:
+    """Leave out what Ray prints on standard error of the level that we have set."""
+    with tempfile.TemporaryFile() as kept:
+        sys.stderr.flush()
+        before = os.dup(2)
+        os.dup2(kept.fileno(), 2)
+        try:
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(before, 2)
+            os.close(before)
+            kept.seek(0)
+            os.write(2, b"".join(line for line in kept if _NOTE not in line))
+
+
+@contextmanager
+def _without_bars(ray: Any) -> Iterator[None]:
+    """Keep Ray Data from printing: we tell how far it is, and its errors come as exceptions."""
+    context = ray.data.DataContext.get_current()
+    logger = logging.getLogger("ray.data")
+    before = context.enable_progress_bars, logger.level
+    context.enable_progress_bars = False
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        context.enable_progress_bars = before[0]
+        logger.setLevel(before[1])
+
+
+def _pool(ray: Any, workers: Workers, *, most: int) -> Any:
     """So many workers, or as many as there is room for now; a cluster that grows gets the rest."""
-    known = ray.cluster_resources()
-    room = int(known.get("CPU", 0) // workers.threads)
-    if workers.gpus:
-        room = min(room, int(known.get("GPU", 0) / workers.gpus))
-    count = workers.count or room
-    if count < 1 or (workers.count and room < 1):
+    machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    cpus, gpus = ([machine.get(kind, 0.0) for machine in machines] for kind in ("CPU", "GPU"))
+    room = sum(
+        int(min(cpu / workers.threads, gpu / workers.gpus if workers.gpus else cpu))
+        for cpu, gpu in zip(cpus, gpus, strict=True)
+    )
+    if room < 1:
         raise ConfigError(
-            f"the cluster has {known.get('CPU', 0):g} processors and {known.get('GPU', 0):g} GPUs, "
-            f"too few for a worker with {workers.threads} threads and {workers.gpus:g} GPUs"
+            f"the machines of the cluster have at most {max(cpus):g} processors and "
+            f"{max(gpus):g} GPUs, too few for a worker with {workers.threads} threads and "
+            f"{workers.gpus:g} GPUs"
         )
-    return ray.data.ActorPoolStrategy(min_size=min(count, room), max_size=count)
+    count = min(workers.count or room, most)
+    # None has a portion in reserve that another one could begin with.
+    return ray.data.ActorPoolStrategy(
+        min_size=min(count, room), max_size=count, max_tasks_in_flight_per_actor=1
+    )
 
 
 def _tally(ray: Any) -> Any:
@@ -243,24 +350,31 @@ def _tally(ray: Any) -> Any:
             counts = self.portions.values()
             return sum(words for words, _ in counts), sum(size for _, size in counts)
 
-    return ray.remote(num_cpus=0)(Tally).remote()
+    here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
+        ray.get_runtime_context().get_node_id(), soft=True
+    )
+    return ray.remote(num_cpus=0, scheduling_strategy=here)(Tally).remote()
 
 
 @contextmanager
 def _watched(ray: Any, tally: Any, before: int, tell: Tell | None) -> Iterator[None]:
-    """Ask the tally now and then, and pass on what it says."""
+    """Ask the tally now and then, and pass on what it says, as long as that is more."""
     if tell is None:
         yield
         return
     stop = threading.Event()
 
     def watch(tell: Callable[[int, int], None] = tell) -> None:
-        while not stop.wait(_TOLD_EVERY):
+        most_words = most_bytes = 0
+        is_last = False
+        while not is_last:
+            is_last = stop.wait(_TOLD_EVERY)
             try:
-                words, size = ray.get(tally.total.remote())
+                words, size = ray.get(tally.total.remote(), timeout=_PATIENCE)
             except Exception:  # nobody can say how far it is, which is no reason to stop
-                return
-            tell(words, before + size)
+                continue
+            most_words, most_bytes = max(most_words, words), max(most_bytes, size)
+            tell(most_words, before + most_bytes)
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -284,38 +398,35 @@ def _packed(ray: Any, loading: Loading) -> Any:
     return [ray.put(files)]  # in a list it is not fetched before it is asked for
 
 
-def _unpacked(loading: Loading, files: Any) -> Path:
-    """The folder of the model on this machine: the same one, or a copy."""
+@contextmanager
+def _unpacked(loading: Loading, files: Any) -> Iterator[Path]:
+    """The folder of the model on this machine: the same one, or a copy as long as it is read."""
     from fencepost.parser.shipped import find_model
 
     if files is None:
-        return find_model(loading.model)
+        yield find_model(loading.model)
+        return
     try:
         folder = find_model(loading.model)
-        if fingerprint(folder) == loading.fingerprint:
-            return folder
+        is_same = fingerprint(folder) == loading.fingerprint
     except FencepostError:
-        pass  # it is not on this machine
+        is_same = False  # it is not on this machine
+    if is_same:
+        yield folder
+        return
     import ray
 
-    folder = Path(tempfile.mkdtemp(prefix="fencepost-model-"))
-    for name, data in ray.get(files[0]).items():
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
-    return folder
+    with tempfile.TemporaryDirectory(prefix="fencepost-model-") as copy:
+        for name, data in ray.get(files[0]).items():
+            target = Path(copy, name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        yield Path(copy)
 
 
-def _done_of(data: dict[str, Any]) -> Done:
-    records = [Record(**record) for record in data["records"]]
-    return Done(data["number"], records, data["seconds"])
-
-
-def _ours(error: Exception) -> FencepostError:
-    """What went wrong in a worker, as one of our errors."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, FencepostError):
-            return cause
-        cause = getattr(cause, "cause", None) or cause.__cause__
-    return ConfigError(f"Ray stopped: {str(error).strip().splitlines()[-1]}")
+def _done_of(answer: dict[str, Any]) -> Done:
+    """What came of a portion, by the answer of a worker."""
+    if "problem" in answer:
+        raise FencepostError(answer["problem"])
+    records = [Record(**record) for record in answer["records"]]
+    return Done(answer["number"], records, answer["seconds"])
