@@ -40,6 +40,7 @@ bench: .venv/.dev  ## how fast, as ratios within this run; needs the benchmark c
 	$(BIN)/python bench/splitting.py
 	$(BIN)/python bench/training.py
 	$(BIN)/python bench/decoding.py --write
+	$(BIN)/python bench/corpus.py
 
 en-small: .venv/.dev  ## train the English model that ships; ENCODER is a folder if there is no hub
 	$(BIN)/fencepost train configs/en-small-1.toml --out runs/en-small-1 $(if $(ENCODER),--set network.encoder.model=$(ENCODER))

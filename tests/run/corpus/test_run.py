@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,11 @@ from fencepost.formats.files import OutputError
 from fencepost.parser.parser import Parser
 from fencepost.run.corpus import run as module
 from fencepost.run.corpus import work
-from fencepost.run.corpus.plan import Plan
+from fencepost.run.corpus.plan import Plan, make_plan
 from fencepost.run.corpus.results import Format, read_documents
 from fencepost.run.corpus.rows import RowSettings
-from fencepost.run.corpus.run import absorbed, fingerprint, parse_here, portions_of
+from fencepost.run.corpus.run import Run, absorbed, fingerprint, parse_here, portions_of
+from fencepost.run.corpus.work import Done, Job
 from fencepost.structure import Document
 from tests.parser.test_parser import lively_model
 from tests.run.corpus.fakes import (
@@ -620,3 +622,19 @@ def test_the_fingerprint_of_a_model_is_that_of_its_files(tmp_path: Path) -> None
     second = fingerprint(tmp_path)
     (tmp_path / "d/b").rename(tmp_path / "d/c")
     assert len({first, second, fingerprint(tmp_path)}) == 3
+
+
+def test_a_run_that_ends_before_anything_is_done_can_be_begun_anew(tmp_path: Path) -> None:
+    source = tmp_path / "a.txt"
+    source.write_text("One.\n\nTwo.\n")
+    plan = make_plan([str(source)], settings=RowSettings())
+    job = Job(out=str(tmp_path / "out"), format="jsonl", rows=RowSettings())
+
+    def refused() -> Iterator[Done]:
+        raise ConfigError("no such cluster")
+        yield
+
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="no such cluster"):
+            absorbed(Run(job, plan, {}), refused())
+        assert list((tmp_path / "out").iterdir()) == []

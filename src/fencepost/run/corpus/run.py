@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fencepost.errors import ConfigError
+from fencepost.errors import ConfigError, FencepostError
 from fencepost.run.corpus.plan import Plan, Portion
 from fencepost.run.corpus.store import (
     joined,
@@ -96,7 +96,7 @@ class Run:
     def __init__(
         self, job: Job, plan: Plan, settings: Mapping[str, Any], *, resume: bool = False
     ) -> None:
-        self.job, self.plan = job, plan
+        self.job, self.plan, self.resume = job, plan, resume
         self.settings = {
             "version": _VERSION,
             **settings,
@@ -120,6 +120,11 @@ class Run:
         """Take in what came of a portion."""
         self._done[done.number] = done
         self.summary.add(done)
+
+    def forget(self) -> None:
+        """Clear up a run that ended before anything was done, so that it can be begun anew."""
+        if not self._done and not self.resume:
+            remove_folder(self.job.work)
 
     def finish(self) -> None:
         """Write the manifest and clear up, if all shards are there."""
@@ -282,7 +287,11 @@ def portions_of(run: Run) -> Sequence[Portion]:
 
 def absorbed(run: Run, dones: Iterable[Done]) -> Summary:
     """Take in all that is done, finish the run, and return what it has come to."""
-    for done in dones:
-        run.add(done)
+    try:
+        for done in dones:
+            run.add(done)
+    except FencepostError:
+        run.forget()
+        raise
     run.finish()
     return run.summary
