@@ -300,6 +300,7 @@ class TestPackedAndPiped:
             gzip.compress(b"A b.\n") + b"and more",
             gzip.compress(b"A b.\n" * 9)[:20] + b"\xff" * 20,
         ],
+        ids=["cut", "nothing", "empty", "more", "broken"],  # gzip has the time in it
     )
     def test_damage_is_told(self, tmp_path: Path, data: bytes) -> None:
         with pytest.raises(DataError, match=r"x\.txt: cannot be read: "):
