@@ -607,7 +607,7 @@ class TestParse:
         assert [document.id for document in found] == ["1", "in.jsonl#31", "3", "d"]
         assert [document.is_ok for document in found] == [True, False, False, True]
         assert [len(document.sentences) for document in found] == [2, 0, 0, 0]
-        assert found[2].status == "this row has no 'body'"
+        assert found[2].status == "this row has no 'body', and no words"
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

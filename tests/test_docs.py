@@ -52,6 +52,7 @@ QUICK = [page for page in PAGES if not any(block.language in RUN for block in bl
 # Blocks that are only shown, by reason: look at them before you add to their number.
 NOT_RUN = {
     "installs packages": 3,
+    "needs a GPU": 2,
     "needs a cluster": 1,
     "needs a corpus that is not in the project": 3,
     "needs a licensed corpus": 2,
