@@ -9,6 +9,8 @@ import pytest
 
 import fencepost
 from fencepost.formats import Reading, ReadSettings
+from fencepost.model.manifest import check_contents, check_sizes, read_manifest
+from fencepost.parser.model import FILES
 from fencepost.parser.shipped import MODELS
 from fencepost.run.convert import merged
 from fencepost.run.evaluate import evaluate, main_figure
@@ -87,6 +89,14 @@ def test_the_weights_fit_in_sixty_megabytes() -> None:
     files = [path for path in (MODELS / "en-small").rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 60e6
     assert {"LICENSE.md", "README.md", "weights.safetensors"} <= {path.name for path in files}
+
+
+def test_its_files_are_those_that_were_saved() -> None:
+    listed = read_manifest(MODELS / "en-small", known=FILES)
+    assert listed is not None
+    assert sorted(listed) == sorted(FILES)
+    check_sizes(MODELS / "en-small", listed)
+    check_contents(MODELS / "en-small", listed)
 
 
 @pytest.mark.slow

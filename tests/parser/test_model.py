@@ -11,6 +11,7 @@ from fencepost.batching.vocabulary import Labels, Vocabulary
 from fencepost.build import Numbers
 from fencepost.config import HeadsSettings, NetworkSettings, checked
 from fencepost.errors import ConfigError, ModelError
+from fencepost.model.manifest import MANIFEST
 from fencepost.parser.model import Model, load_model, new_model, save_model
 from fencepost.parser.predict import predict
 from fencepost.structure import Sentence
@@ -44,6 +45,12 @@ def small_model(*heads: str, labels: Mapping[str, tuple[str, ...]] | None = None
     return new_model(network, checked(HeadsSettings, chosen, where="test"), numbers)
 
 
+def save_unlisted(model: Model, folder: Path) -> None:
+    """Write a model without the list of its files, by which any change would be found."""
+    save_model(model, folder)
+    (folder / MANIFEST).unlink()
+
+
 def test_a_model_gives_the_same_parses_after_saving_moving_and_loading(tmp_path: Path) -> None:
     model = small_model("tree", "entities", "tags")
     before = predict(model, SENTENCES)
@@ -55,6 +62,7 @@ def test_a_model_gives_the_same_parses_after_saving_moving_and_loading(tmp_path:
         "README.md",
         "config.json",
         "labels.json",
+        "manifest.json",
         "weights.safetensors",
     ]
 
@@ -75,7 +83,7 @@ def test_a_model_gives_the_same_parses_after_saving_moving_and_loading(tmp_path:
 def test_what_is_wrong_with_a_folder_is_told(
     tmp_path: Path, name: str, text: str | None, message: str
 ) -> None:
-    save_model(small_model("tree"), tmp_path)
+    save_unlisted(small_model("tree"), tmp_path)
     (tmp_path / name).unlink()
     if text is not None:
         (tmp_path / name).write_text(text)
@@ -84,7 +92,7 @@ def test_what_is_wrong_with_a_folder_is_told(
 
 
 def test_truncated_weights_are_found(tmp_path: Path) -> None:
-    save_model(small_model("tree"), tmp_path)
+    save_unlisted(small_model("tree"), tmp_path)
     path = tmp_path / "weights.safetensors"
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ModelError, match="damaged"):
@@ -92,7 +100,7 @@ def test_truncated_weights_are_found(tmp_path: Path) -> None:
 
 
 def test_weights_of_another_network_are_found(tmp_path: Path) -> None:
-    save_model(small_model("tree"), tmp_path)
+    save_unlisted(small_model("tree"), tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     config["network"]["lstm_hidden"] = 9
     (tmp_path / "config.json").write_text(json.dumps(config))
@@ -176,6 +184,7 @@ def test_a_transformer_is_saved_whole_and_loaded_without_its_source(
         "README.md",
         "config.json",
         "labels.json",
+        "manifest.json",
         "tokenizer.json",
         "weights.safetensors",
     ]
@@ -199,7 +208,7 @@ def test_a_sentence_of_three_thousand_words_is_parsed_by_a_transformer(tmp_path:
 
 
 def test_what_is_missing_of_a_transformer_is_told(tmp_path: Path) -> None:
-    save_model(transformer_model(tiny_transformer(tmp_path)), tmp_path / "model")
+    save_unlisted(transformer_model(tiny_transformer(tmp_path)), tmp_path / "model")
     config = json.loads((tmp_path / "model/config.json").read_text())
     (tmp_path / "model/tokenizer.json").unlink()
     with pytest.raises(ModelError, match=r"model/tokenizer\.json: cannot be read"):
@@ -227,7 +236,7 @@ def test_temperatures_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_model_without_temperatures_has_none_but_one(tmp_path: Path) -> None:
-    save_model(small_model("tree"), tmp_path)
+    save_unlisted(small_model("tree"), tmp_path)
     path = tmp_path / "config.json"
     config = json.loads(path.read_text())
     del config["temperatures"]
@@ -237,7 +246,7 @@ def test_a_model_without_temperatures_has_none_but_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [{"tree": 0.0}, {"tree": -1.0}, {"tree": "1"}, {"dogs": 1.0}])
 def test_a_temperature_that_makes_no_sense_is_refused(tmp_path: Path, wrong: object) -> None:
-    save_model(small_model("tree"), tmp_path)
+    save_unlisted(small_model("tree"), tmp_path)
     path = tmp_path / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "temperatures": wrong}))
     with pytest.raises(ModelError, match=r"temperatures: .*above 0 is right"):

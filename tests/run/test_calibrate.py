@@ -98,7 +98,10 @@ class TestCommand:
         ]
         assert 1.0 not in written.values()
         after = {path.name: path.read_bytes() for path in folder.iterdir()}
-        assert {name for name in after if after[name] != before.get(name)} == {"config.json"}
+        assert {name for name in after if after[name] != before.get(name)} == {
+            "config.json",
+            "manifest.json",
+        }
         old, new = (json.loads(data["config.json"]) for data in (before, after))
         assert {**new, "temperatures": old["temperatures"]} == old
         again = predict(load_model(folder), [parse.sentence for parse in read(dev)])
@@ -137,7 +140,10 @@ class TestCommand:
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
         copy = {path.name: path.read_bytes() for path in out.iterdir()}
         assert copy.keys() == before.keys()
-        assert {name for name in copy if copy[name] != before[name]} == {"config.json"}
+        assert {name for name in copy if copy[name] != before[name]} == {
+            "config.json",
+            "manifest.json",
+        }
         assert 1.0 not in temperatures(out).values()
         assert [path.name for path in out.parent.iterdir()] == ["copy"]
 

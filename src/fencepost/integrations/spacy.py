@@ -45,6 +45,7 @@ __all__ = ["Fencepost", "NonConstituentError", "Settings", "make", "register"]
 # What a model's folder may hold; what else is in it, a run of training has left there.
 _FILES = (
     "config.json",
+    "manifest.json",
     "labels.json",
     "tokenizer.json",
     "weights.safetensors",

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,23 @@ from torch import nn
 from fencepost.batching.pieces import Cutter, Pieces
 from fencepost.errors import ModelError
 from fencepost.model.bert import Bert, BertSizes
+from fencepost.model.manifest import size_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 TOKENIZER = "tokenizer.json"
+MOST_TOKENIZER_BYTES = 2**26
 DEFAULT_WINDOW = 512  # pieces, where a transformer names no limit
 _NO_LIMIT = 1_000_000  # tokenizers without one say 10 ** 30
+
+# Of a model's transformer, whoever made it: what is beyond this would take long, or fill the
+# memory, before one could see that the weights do not fit.
+_MOST_LAYERS, _MOST_PARTS, _MOST = 100, 1024, 2**24
+
+# Not needed to build a transformer. With these, `transformers` would look for code or kernels
+# elsewhere, or write down a name for each of a billion labels.
+_LEFT_OUT = ("auto_map", "id2label", "label2id", "num_labels", "quantization_config")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +67,7 @@ def _rows(transformer: nn.Module) -> list[int]:
 def fetch_pretrained(name: str) -> Pretrained:
     """The transformer with a name on the hub, or in a folder.
 
-    No code that comes with it is ever run.
+    No code that comes with it is ever run, and nothing is unpickled: weights are safetensors.
     """
     from transformers import AutoModel, AutoTokenizer
 
@@ -64,13 +75,20 @@ def fetch_pretrained(name: str) -> Pretrained:
     if not folder.is_dir() and (folder.is_absolute() or name.startswith((".", "~"))):
         raise ModelError(f"{name}: there is no such folder")
     source = str(folder) if folder.is_dir() else name
+    if not any(folder.glob("*.safetensors")) and any(folder.glob("pytorch_model*.bin")):
+        raise ModelError(
+            f"{name}: its weights are pickled (pytorch_model.bin), and a pickle may run code, so it "
+            "is not read; if you trust it, have transformers convert it once: "
+            f"AutoModel.from_pretrained({source!r}).save_pretrained('NEW'), and the same with "
+            "AutoTokenizer"
+        )
     try:
         with _bars_for_people():
             tokenizer: Any = AutoTokenizer.from_pretrained(
                 source, use_fast=True, trust_remote_code=False
             )
             model, report = AutoModel.from_pretrained(
-                source, trust_remote_code=False, output_loading_info=True
+                source, trust_remote_code=False, use_safetensors=True, output_loading_info=True
             )
     except Exception as error:  # which ones, depends on the versions of several libraries
         where = "the folder" if folder.is_dir() else "the hub, and no folder has that name,"
@@ -122,16 +140,42 @@ def restore_pretrained(config: Any, pieces: Any, folder: Path) -> Pretrained:
         pieces: special ones, and the window.
         folder: of the model; its tokenizer lies in `tokenizer.json`.
     """
-    where = f"{folder}/config.json: transformer"
+    transformer = restore_transformer(config, folder)
+    return Pretrained(transformer, restore_cutter(pieces, folder, transformer), dict(config))
+
+
+def restore_transformer(config: Any, folder: Path) -> PreTrainedModel | Bert:
+    """The transformer of a model of ours, with random weights.
+
+    Args:
+        config: its settings.
+        folder: of the model.
+    """
     try:
+        _check_counts(config)
         sizes = BertSizes.of(config)
-        model = _built(config) if sizes is None else Bert(sizes)
-    except Exception as error:
-        raise ModelError(f"{where}: cannot be built from this: {_brief(error)}") from error
+        return _built(config) if sizes is None else Bert(_checked_sizes(sizes))
+    except Exception as error:  # which ones, depends on the versions of several libraries
+        raise ModelError(
+            f"{folder}/config.json: transformer: cannot be built from this: {_brief(error)}"
+        ) from error
+
+
+def restore_cutter(pieces: Any, folder: Path, transformer: PreTrainedModel | Bert) -> Cutter:
+    """What cuts words for the transformer of a model of ours.
+
+    Args:
+        pieces: special ones, and the window.
+        folder: of the model; its tokenizer lies in `tokenizer.json`.
+        transformer: which has to have a vector for each piece.
+    """
     path = folder / TOKENIZER
+    size_of(path, most=MOST_TOKENIZER_BYTES)
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # it has no class of its own for this
+    except BaseException as error:
+        if not is_refusal(error):
+            raise
         raise ModelError(f"{path}: cannot be read: {_brief(error)}") from error
     try:
         cutter = Cutter(
@@ -142,25 +186,83 @@ def restore_pretrained(config: Any, pieces: Any, folder: Path) -> Pretrained:
             int(pieces["nothing"]),
             int(pieces["window"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+        _check_pieces(cutter, transformer)
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise ModelError(
             f"{folder}/config.json: pieces: not what was expected: {error!r}"
         ) from error
-    return Pretrained(model, cutter, dict(config))
+    return cutter
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether an error is what a library says of bad data.
+
+    A panic of one that is written in Rust is none of Python's `Exception`.
+    """
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _check_pieces(cutter: Cutter, transformer: PreTrainedModel | Bert) -> None:
+    """Refuse pieces without a vector, and windows that are longer than what can be read."""
+    special = (*cutter.before, *cutter.after, cutter.padding, cutter.nothing)
+    if not cutter.before or not cutter.after or min(special) < 0 or cutter.window > _NO_LIMIT:
+        raise ValueError(f"{special[:8]} and a window of {cutter.window}")
+    vectors = transformer.get_input_embeddings()
+    assert isinstance(vectors, nn.Embedding)
+    most = max(*special, cutter.tokenizer.get_vocab_size() - 1)
+    if most >= vectors.num_embeddings:
+        raise ValueError(f"piece {most}, where {vectors.num_embeddings} have a vector")
+    if isinstance(transformer, Bert) and cutter.window > transformer.config.max_position_embeddings:
+        raise ValueError(f"a window of {cutter.window}, longer than what the transformer reads")
+
+
+def _check_counts(config: Any, name: str = "") -> None:
+    """Refuse numbers that no transformer has, and what would be fetched from elsewhere."""
+    if isinstance(config, list):
+        for value in config:
+            _check_counts(value, name)
+    elif isinstance(config, dict):
+        for key, value in config.items():
+            _check_counts(value, str(key))
+    elif "backbone" in name or "pretrained" in name:
+        if config:
+            raise ModelError(f"{name}: {config!r} would be fetched from elsewhere")
+    elif isinstance(config, int | float) and "theta" not in name:
+        is_layer, is_part = "layer" in name, name.endswith(("blocks", "groups", "experts"))
+        most = _MOST_LAYERS if is_layer else _MOST_PARTS if is_part else _MOST
+        if name not in _LEFT_OUT and config > most:
+            raise ModelError(f"{name}: {config}, where at most {most:,} is right")
+
+
+def _checked_sizes(sizes: BertSizes) -> BertSizes:
+    for name in BertSizes.__dataclass_fields__:
+        value = getattr(sizes, name)
+        is_count = not name.endswith(("_eps", "_prob"))
+        if not isfinite(value) or (is_count and (not isinstance(value, int) or value < 1)):
+            kind = "whole number above 0" if is_count else "number"
+            raise ModelError(f"{name}: {value!r}, where a {kind} is right")
+    return sizes
 
 
 def _built(config: Any) -> PreTrainedModel:
     """Any transformer that `transformers` knows, with random weights."""
     from transformers import AutoConfig, AutoModel
 
-    # Neither code nor kernels from elsewhere, whoever wrote this file.
-    known = {
-        key: value
-        for key, value in config.items()
-        if key != "auto_map" and not key.endswith("_implementation")
-    }
-    model = AutoModel.from_config(AutoConfig.for_model(**known), trust_remote_code=False)
+    model = AutoModel.from_config(AutoConfig.for_model(**_plain(config)), trust_remote_code=False)
     return _reading_part(model)
+
+
+def _plain(config: Any) -> Any:
+    """Settings without what names code, kernels or labels, whoever wrote them."""
+    if isinstance(config, list):
+        return [_plain(value) for value in config]
+    if not isinstance(config, dict):
+        return config
+    return {
+        key: _plain(value)
+        for key, value in config.items()
+        if key not in _LEFT_OUT and not key.endswith("_implementation")
+    }
 
 
 def plain_pieces(cutter: Cutter) -> dict[str, Any]:
@@ -186,7 +288,7 @@ def _reading_part(model: PreTrainedModel) -> PreTrainedModel:
     return part.float()  # type: ignore[no-any-return]
 
 
-def _brief(error: Exception) -> str:
+def _brief(error: BaseException) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 

@@ -26,9 +26,10 @@ def find_model(name_or_path: str | os.PathLike[str]) -> Path:
     if name in shipped_models():
         return MODELS / name
     folder = Path(os.path.expanduser(name))
-    if folder.is_dir():
+    if os.path.isdir(folder):  # which is false, too, for what cannot be a name at all
         return folder
     names = ", ".join(shipped_models()) or "none"
     raise ModelError(
-        f"{name}: there is no such folder, and no model of that name ships with fencepost ({names})"
+        f"{name[:500]}: there is no such folder, and no model of that name ships with fencepost "
+        f"({names})"
     )

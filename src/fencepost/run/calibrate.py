@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fencepost.errors import ConfigError, DataError
+from fencepost.model.manifest import replace_files
 from fencepost.parser.calibration import Bin, Calibration, calibrate
 from fencepost.parser.model import Model
 from fencepost.parser.predict import Done, unheard
@@ -137,9 +138,12 @@ def _set(folder: Path, temperatures: Mapping[str, float]) -> None:
     config = json.loads(path.read_text(encoding="utf-8"))
     config["temperatures"] = {**config.get("temperatures", {}), **temperatures}
     draft = path.with_name(f".{path.name}")
-    draft.write_text(json.dumps(config, ensure_ascii=False, indent=1), encoding="utf-8")
-    shutil.copymode(path, draft)
-    os.replace(draft, path)
+    try:
+        draft.write_text(json.dumps(config, ensure_ascii=False, indent=1), encoding="utf-8")
+        shutil.copymode(path, draft)
+        replace_files(folder, {path.name: draft})
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def draw_reliability(calibrations: Sequence[Calibration], path: Path) -> None:
