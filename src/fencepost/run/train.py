@@ -8,6 +8,7 @@ import os
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -101,9 +102,18 @@ def run_training(
     if not processes.is_main:  # or all would drop out the same
         torch.manual_seed(seed_of(settings.seed, steps=0, rank=processes.rank))
     if resume:
-        found = load_checkpoint(
-            out, network, optimizer, average, seed=settings.seed, rank=processes.rank
-        )
+        notes = []
+        with processes.together():
+            found = load_checkpoint(
+                out,
+                network,
+                optimizer,
+                average,
+                seed=settings.seed,
+                rank=processes.rank,
+                told=notes.append,
+            )
+        yield from map(Note, notes)
         if found:
             progress, kept = found
         _check_same_checkpoint(out, progress, processes)
@@ -137,7 +147,8 @@ def run_training(
                 if epoch.is_best:
                     with averaged(model.network, average):
                         save_model(model, out / "model", card=_card(settings, epoch))
-                epochs = add_epoch(out, epoch)
+                with _written(out):
+                    epochs = add_epoch(out, epoch)
         kept.update(losses=[], seconds=0.0, words=0)
         _save(out, network, optimizer, progress, average, kept, processes)
         saved = time.monotonic()
@@ -152,6 +163,21 @@ def run_training(
             except ImportError:
                 drawn = None
                 yield Note(f"{PICTURE} is left out; pip install 'fencepost[train]' would draw it")
+            except OSError as error:
+                drawn = None
+                yield Note(f"{PICTURE} is left out; it cannot be written: {error.strerror}")
+
+
+@contextmanager
+def _written(out: Path) -> Iterator[None]:
+    """A disk that is full does not look like a fault of ours."""
+    try:
+        yield
+    except OSError as error:
+        raise TrainingError(
+            f"{error.filename or out}: cannot be written ({error.strerror}); the last checkpoint "
+            "is intact, and --resume goes on from it"
+        ) from error
 
 
 def check_folder(out: Path, *, resume: bool) -> None:
@@ -175,8 +201,9 @@ def check_same(settings: Settings, out: Path) -> None:
     chosen = settings.model_dump(mode="json")
     if not path.exists():
         draft = path.with_name(f".{path.name}")
-        draft.write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
-        os.replace(draft, path)
+        with _written(out):
+            draft.write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
+            os.replace(draft, path)
         return
     try:
         before = json.loads(path.read_text(encoding="utf-8"))

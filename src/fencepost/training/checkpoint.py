@@ -5,9 +5,11 @@
       network.safetensors    weights
       optimizer.safetensors  moments and step counts
       average.safetensors    the moving average, if there is one
+      manifest.json          the sizes and checksums of all these
 
 A checkpoint is written under another name and then renamed, so it is there whole or not at all; the
-one before stays until the new one is complete.
+one before stays until the new one is complete. A disk may still fail: what does not have its
+checksum is passed over.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,13 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from fencepost.errors import TrainingError
+from fencepost.errors import ModelError, TrainingError
+from fencepost.model.manifest import (
+    check_contents,
+    check_sizes,
+    read_manifest,
+    write_manifest,
+)
 from fencepost.model.network import device_of
 from fencepost.training.average import Average
 from fencepost.training.loop import Progress
@@ -33,6 +41,11 @@ from fencepost.training.processes import seed_of
 
 _NAME = "checkpoint-"
 _KEPT = 2
+_FILES = ("network.safetensors", "optimizer.safetensors", "average.safetensors", "state.json")
+
+
+def unheard(note: str) -> None:
+    """Nobody is told."""
 
 
 def save_checkpoint(
@@ -55,7 +68,11 @@ def save_checkpoint(
         average: of weights, if there is one.
         kept: plain data that the caller wants back.
         others: the random states of the other processes, by rank.
+
+    Raises:
+        TrainingError: it cannot be written, or weights are not finite; the one before is intact.
     """
+    _check_finite(network)
     target = folder / f"{_NAME}{progress.steps:08}"
     draft = folder / f".{target.name}"
     try:
@@ -73,8 +90,7 @@ def save_checkpoint(
         }
         with open(draft / "state.json", "w", encoding="utf-8") as file:
             json.dump(state, file)
-            file.flush()
-            os.fsync(file.fileno())
+        write_manifest(draft, [name for name in _FILES if (draft / name).exists()])
         _discard(target)
         os.rename(draft, target)
     except (OSError, SafetensorError) as error:
@@ -82,9 +98,23 @@ def save_checkpoint(
         raise TrainingError(
             f"{target}: the checkpoint cannot be written ({error}); the one before is intact"
         ) from error
-    for old in list(_checkpoints(folder))[_KEPT:]:
+    found = list(_checkpoints(folder))
+    newest = found.index(target)
+    for old in (*found[:newest], *found[newest + _KEPT :]):  # newer ones were passed over
         _discard(old)
     return target
+
+
+def _check_finite(network: nn.Module) -> None:
+    """Refuse to keep weights that nothing can be learned from any more."""
+    for name, value in network.state_dict().items():
+        if not (value.is_floating_point() and value.numel()):
+            continue
+        if not bool(torch.isfinite(torch.stack(torch.aminmax(value))).all()):
+            raise TrainingError(
+                f"the weights {name} are not finite any more; lower training.rate or "
+                "training.encoder_rate, in a new run. The checkpoint before is intact"
+            )
 
 
 def load_checkpoint(
@@ -95,6 +125,7 @@ def load_checkpoint(
     *,
     seed: int = 0,
     rank: int = 0,
+    told: Callable[[str], None] = unheard,
 ) -> tuple[Progress, dict[str, Any]] | None:
     """Put everything back as it was; None if there is no checkpoint.
 
@@ -107,30 +138,75 @@ def load_checkpoint(
         average: of weights, if there is one.
         seed: from which a process that was not there before draws its random numbers.
         rank: of this process.
+        told: hears of checkpoints that are passed over.
+
+    Raises:
+        TrainingError: there are checkpoints, and all of them are damaged.
     """
+    damaged: list[str] = []
     for path in _checkpoints(folder):
         try:
-            state = json.loads((path / "state.json").read_text(encoding="utf-8"))
-            weights = load_file(path / "network.safetensors")
-            tensors = load_file(path / "optimizer.safetensors")
-            averaged = path / "average.safetensors"
-            average_weights = (
-                load_file(averaged, device=str(device_of(network))) if averaged.exists() else {}
-            )
-            progress = Progress(**state["progress"])
-            random = [state["random"], *state.get("random_of_others", ())]
-            network.load_state_dict(weights)
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError):
+            found = _put_back_all(path, network, optimizer, average, seed=seed, rank=rank)
+        except _DAMAGED as error:
+            reason = str(error) if isinstance(error, ModelError) else f"{path}: {error!r:.300}"
+            damaged.append(reason)
             continue
-        _put_back(optimizer, tensors)
-        if average is not None:
-            average.weights = average_weights
-        if rank < len(random):
-            torch.set_rng_state(torch.tensor(random[rank], dtype=torch.uint8))
-        else:
-            torch.manual_seed(seed_of(seed, steps=progress.steps, rank=rank))
-        return progress, state["kept"]
+        for reason in damaged:
+            told(f"a damaged checkpoint is passed over: {reason}\n  Going on from {path.name}.")
+        return found
+    if damaged:
+        lines = "\n  ".join(damaged)
+        raise TrainingError(
+            f"{folder}: all checkpoints are damaged:\n  {lines}\n  Put back a copy of one of them, "
+            "or begin anew in another folder; training.init can start from the model in this one."
+        )
     return None
+
+
+_DAMAGED = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    SafetensorError,
+    ModelError,
+)
+
+
+def _put_back_all(
+    path: Path,
+    network: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    average: Average | None,
+    *,
+    seed: int,
+    rank: int,
+) -> tuple[Progress, dict[str, Any]]:
+    listed = read_manifest(path, known=_FILES)
+    if listed is not None:  # one that was written before there were lists has none
+        check_sizes(path, listed)
+        check_contents(path, listed)
+    state = json.loads((path / "state.json").read_text(encoding="utf-8"))
+    weights = load_file(path / "network.safetensors")
+    tensors = load_file(path / "optimizer.safetensors")
+    averaged = path / "average.safetensors"
+    average_weights = (
+        load_file(averaged, device=str(device_of(network))) if averaged.exists() else {}
+    )
+    progress = Progress(**state["progress"])
+    random = [state["random"], *state.get("random_of_others", ())]
+    kept = dict(state["kept"])
+    network.load_state_dict(weights)
+    _put_back(optimizer, tensors)
+    if average is not None:
+        average.weights = average_weights
+    if rank < len(random):
+        torch.set_rng_state(torch.tensor(random[rank], dtype=torch.uint8))
+    else:
+        torch.manual_seed(seed_of(seed, steps=progress.steps, rank=rank))
+    return progress, kept
 
 
 def _checkpoints(folder: Path) -> Iterator[Path]:

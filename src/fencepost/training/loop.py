@@ -184,7 +184,8 @@ def train(
             raise processes.agreed(
                 TrainingError(
                     f"{MOST_SKIPPED} steps in a row had no finite loss (the last batch has "
-                    f"{words} words); lower training.rate or training.encoder_rate"
+                    f"{words} words); lower training.rate or training.encoder_rate, in a new run. "
+                    "The last checkpoint is intact"
                 )
             )
         yield Step(
