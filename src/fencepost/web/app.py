@@ -50,10 +50,16 @@ _log = logging.getLogger(__name__)
 _Found = TypeVar("_Found")
 _Answers = dict[int | str, dict[str, Any]]  # by status, as FastAPI wants to be told of them
 _UNKNOWN = {"model": ErrorAnswer, "description": "The token is missing or wrong."}
+_ANYWHERE: _Answers = {
+    400: {"model": ErrorAnswer, "description": "The server does not answer to the name in Host."},
+    503: {"model": ErrorAnswer, "description": "Too many requests are here; try again later."},
+}
 _REFUSALS: _Answers = {
+    408: {"model": ErrorAnswer, "description": "The request was not all there in time."},
     413: {"model": ErrorAnswer, "description": "The request has too many bytes."},
     415: {"model": ErrorAnswer, "description": "The request is not said to be JSON."},
     422: {"model": ErrorAnswer, "description": "The request makes no sense, or is too much."},
+    500: {"model": ErrorAnswer, "description": "The server has failed; its log tells more."},
     503: {"model": ErrorAnswer, "description": "Too many requests wait; try again later."},
 }
 
@@ -94,7 +100,7 @@ def make_app(parser: Parser, settings: Settings | None = None, *, model: str = D
         lifespan=lifespan,
     )
     app.state.batches, app.state.metrics, app.state.settings = batches, metrics, settings
-    app.add_middleware(Guarded, hosts=settings.hosts, metrics=metrics)
+    app.add_middleware(Guarded, hosts=settings.hosts, most=settings.max_requests, metrics=metrics)
     _refuse(app, metrics)
     app.include_router(_open_routes(batches, model))
     app.include_router(_guarded_routes(parser, batches, metrics, settings=settings, model=model))
@@ -143,7 +149,7 @@ def _told(request: Request, error: HTTPException) -> str:
 
 
 def _open_routes(batches: Batches, model: str) -> APIRouter:
-    router = APIRouter(tags=["server"])
+    router = APIRouter(tags=["server"], responses=_ANYWHERE)
 
     @router.head("/health", include_in_schema=False)
     @router.get("/health", summary="Whether the server is there")
@@ -164,7 +170,7 @@ def _guarded_routes(
 
     guards = [] if settings.token is None else [Depends(knows_token)]
     unknown: _Answers = {401: _UNKNOWN} if guards else {}
-    router = APIRouter(dependencies=guards)
+    router = APIRouter(dependencies=guards, responses=_ANYWHERE)
     asking = {"schema": ParseRequest.model_json_schema()}
 
     @router.post(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import math
 import re
 import time
 from collections.abc import AsyncIterator, Collection
+from contextlib import suppress
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fencepost.web.metrics import Metrics
-from fencepost.web.refusals import RefusedError
+from fencepost.web.refusals import RefusedError, busy
 
 # Nothing from elsewhere, nothing that stands in the page itself, and no page of others around it.
 POLICY = (
@@ -24,9 +26,11 @@ HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",  # for browsers that do not know frame-ancestors
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 LET_PASS = 2**23  # bytes of a request that is too large
+QUIET = 0.2  # seconds after which its client is taken to send no more
 # A name or an address, and a port; an address with colons stands in brackets.
 HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:]*?)\.?)(?::[0-9]*)?", re.IGNORECASE)
 THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
@@ -74,22 +78,18 @@ async def read_body(request: Request, *, most: int, seconds: float) -> bytes:
         most: bytes.
         seconds: until it has to be there.
     """
-    length = request.headers.get("content-length", "")
-    declared = int(length) if length.isdecimal() and len(length) < 20 else 0
+    chunks = request.stream()
     body = bytearray()
+    if declared_length(request.headers.get("content-length", "")) > most:
+        if "expect" not in request.headers:  # else nothing was sent, and nothing will be
+            await _let_pass(chunks, most=LET_PASS)
+        raise _too_large(most)
     try:
         async with asyncio.timeout(seconds):
-            if declared > most:
-                if "expect" not in request.headers:  # else nothing was sent, and nothing will be
-                    await _let_pass(request.stream(), most=LET_PASS)
-                raise _too_large(most)
-            chunks = request.stream()
             async for chunk in chunks:
                 body += chunk
                 if len(body) > most:
-                    body.clear()
-                    await _let_pass(chunks, most=LET_PASS)
-                    raise _too_large(most)
+                    break
     except TimeoutError:
         raise RefusedError(
             408,
@@ -99,20 +99,32 @@ async def read_body(request: Request, *, most: int, seconds: float) -> bytes:
         ) from None
     except ClientDisconnect:
         raise RefusedError(499, "the client has gone", reason="gone") from None
+    if len(body) > most:
+        body.clear()
+        await _let_pass(chunks, most=LET_PASS)
+        raise _too_large(most)
     return bytes(body)
+
+
+def declared_length(header: str) -> float:
+    """How many bytes a request says that it has; 0: it does not say.
+
+    >>> declared_length("12"), declared_length(""), declared_length("9" * 5_000)
+    (12, 0, inf)
+    """
+    if len(header) > 20:
+        return math.inf
+    return int(header) if header.isdecimal() else 0
 
 
 async def _let_pass(chunks: AsyncIterator[bytes], *, most: int) -> None:
     """Let a little more come in, unread: who is still sending would not see our answer."""
     passed = 0
-    try:
+    with suppress(TimeoutError, StopAsyncIteration, ClientDisconnect):
         async with asyncio.timeout(1):
-            async for chunk in chunks:
-                passed += len(chunk)
-                if passed > most:
-                    return
-    except TimeoutError:
-        return
+            while passed <= most:
+                async with asyncio.timeout(QUIET):
+                    passed += len(await anext(chunks))
 
 
 def _too_large(most: int) -> RefusedError:
@@ -144,13 +156,18 @@ class Guarded:
     Args:
         app: which answers.
         hosts: its names; None: any.
+        most: requests at a time.
         metrics: where requests are counted.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str] | None, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, *, hosts: Collection[str] | None, most: int, metrics: Metrics
+    ) -> None:
         self.app = app
         self.hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
+        self.most = most
         self.metrics = metrics
+        self._inside = 0  # requests that are read or answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -170,27 +187,40 @@ class Guarded:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
+        refused = self._refused(scope)
+        self._inside += 1
         try:
-            refused = self._refused(scope)
             if refused is None:
                 await self.app(scope, receive, send_guarded)
             else:
                 self.metrics.refused.labels(refused.reason).inc()
                 await refused.response()(scope, receive, send_guarded)
         finally:
+            self._inside -= 1
             route = route_of(scope)
             self.metrics.requests.labels(route, str(status)).inc()
             self.metrics.seconds.labels(route).observe(time.perf_counter() - started)
 
     def _refused(self, scope: Scope) -> RefusedError | None:
-        host = Headers(scope=scope).get("host", "")
-        if self.hosts is None or host_of(host) in self.hosts:
-            return None
-        return RefusedError(
-            400,
-            f"this server does not answer to the name {host!r}; --allow-host would let it",
-            reason="host",
-        )
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # A proxy may believe one and we the other, and take a body for a next request.
+            return RefusedError(
+                400,
+                "Content-Length and Transfer-Encoding contradict each other; send one of them",
+                reason="framing",
+                headers={"Connection": "close"},
+            )
+        if self.hosts is not None and host_of(host) not in self.hosts:
+            return RefusedError(
+                400,
+                f"this server does not answer to the name {host!r}; --allow-host would let it",
+                reason="host",
+            )
+        if self._inside >= self.most:
+            return busy(f"{self.most:,} requests are here already; try again later", reason="many")
+        return None
 
 
 def route_of(scope: Scope) -> str:

@@ -11,15 +11,15 @@ import sys
 import threading
 from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import uvicorn
 from fastapi import FastAPI
 
 from fencepost.errors import ConfigError
 from fencepost.web.batches import Batches
-
-MOST_CONNECTIONS = 1_000  # at a time; each may have sent as much as a request may hold
+from fencepost.web.connections import Connection
+from fencepost.web.settings import Settings
 
 
 def is_this_machine(host: str) -> bool:
@@ -115,14 +115,19 @@ def serve(
         closing: seconds that are left, at the end, to answer those that wait.
         verbose: whether each request is logged.
     """
+    limits: Settings = app.state.settings
+
+    class Limited(Connection):
+        settings: ClassVar[Settings] = limits
+
     config = uvicorn.Config(
         app,
+        http=Limited,
         log_config=None,
         access_log=verbose,
         server_header=False,
         ws="none",
         lifespan="on",
-        limit_concurrency=MOST_CONNECTIONS,
     )
     # Who still waits at the end of this time is told so, which takes a moment.
     server = _Server(config, app.state.batches, seconds=closing + 2)

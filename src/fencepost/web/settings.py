@@ -23,6 +23,9 @@ class Settings:
     max_beam_words: int = 100_000  # words of a request times its beams
     max_wait: float = 10.0  # seconds until a request is parsed
     max_upload: float = 30.0  # seconds until a request is read
+    max_idle: float = 10.0  # seconds until the head of a request is there, or an answer is taken
+    max_connections: int = 900  # most systems let a process have about 1,000 files open
+    max_requests: int = 800  # that are read or answered at a time, whatever they ask for
     queue: int = 64  # requests that are waited for, parsed or answered at a time
     queue_words: int = 100_000  # that wait
     batch_words: int = 3_000  # of requests that are parsed together
