@@ -93,8 +93,7 @@ def _sources(source: Source) -> tuple[Source, Source]:
 
 def _text(source: Source) -> str:
     """The characters of a file as they are, since annotations count them."""
-    with source.open() as file:
-        raw = file.read()
+    raw = source.read_whole()
     try:
         text = raw.decode(source.encoding)
     except UnicodeDecodeError as error:

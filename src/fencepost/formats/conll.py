@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -62,7 +61,7 @@ def _readable_twice(source: Source) -> Iterator[tuple[Source, Source]]:
         if str(source.path) == STANDARD or not os.path.isfile(source.path):
             path = Path(folder, "lines")
             with source.open() as piped, open(path, "wb") as kept:
-                shutil.copyfileobj(piped, kept)
+                kept.writelines(source.byte_lines(piped))
             source.path = path
         first = Source(source.path, encoding=source.encoding, forgiving=source.forgiving)
         first.name = source.name

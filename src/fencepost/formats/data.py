@@ -12,7 +12,7 @@ from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Span
 
-_ENTITY = re.compile(r"(\d+),(\d+) (.+)", re.DOTALL)
+_ENTITY = re.compile(r"(\d{1,18}),(\d{1,18}) (.+)", re.DOTALL)
 
 
 def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:

@@ -10,8 +10,10 @@ documents that a program has in its hands: `split_doc` for the parser, its parts
 
 from __future__ import annotations
 
+import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -36,6 +38,9 @@ TAGS = "fencepost_tags"  # each word, with its tag as the label
 SENTENCES = "fencepost_sentences"  # what was parsed; the label says why, if it was not
 SCORES = "scores"  # the attribute of a group where spaCy's spancat, too, has how sure it was
 
+_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")  # how packed documents begin
+MOST_UNPACKED = 1 << 30  # bytes: spaCy unpacks a file all at once
+_PART = 1 << 24  # of these, so many are looked at together
 _ID = "id"  # where a document's `user_data` has the id of the sentence
 
 
@@ -128,10 +133,16 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
     """The sentences of the documents, still to be read."""
     _require_spacy()
     with source.open() as file:
-        data = file.read()
+        data = file.read(2)
+        if data not in _ZLIB:  # before all of it is read, which may be anything
+            raise DataError(
+                "no documents of spaCy (DocBin): not packed with zlib", path=source.name
+            )
+        data += file.read(MOST_UNPACKED)
     for number, doc in enumerate(_docs(data, source.name), 1):
         name = doc.user_data.get(_ID)
-        parts = _parts(doc, settings.span_group)
+        with _damage_told():
+            parts = _parts(doc, settings.span_group)
         text = None if doc.has_unknown_spaces else doc.text
         for index, part in enumerate(parts, 1):
             if not part.entities and not part.sentence.text.strip():
@@ -139,6 +150,15 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
             id = name if len(parts) == 1 else f"{name}-{index}"
             id = id if isinstance(name, str) else None
             yield Attempt(number, partial(_read, part, text, id, settings))
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """What spaCy raises if a document names a string that its file does not hold, as our error."""
+    try:
+        yield
+    except KeyError as error:
+        raise DataError(f"no document of spaCy (DocBin): {error.args[0]}") from error
 
 
 def _require_spacy() -> None:
@@ -155,9 +175,20 @@ def _docs(data: bytes, name: str) -> Iterator[spacy.tokens.Doc]:
     from spacy.vocab import Vocab
 
     try:
+        _check_unpacked(data)
         yield from DocBin().from_bytes(data).get_docs(Vocab())
     except Exception as error:  # damaged data fails in any of the parts that unpack it
         raise DataError(f"no documents of spaCy (DocBin): {error}", path=name) from error
+
+
+def _check_unpacked(data: bytes) -> None:
+    """Refuse what would fill the memory: a thousand times what is packed, if somebody means to."""
+    unpacking, size = zlib.decompressobj(), len(data)
+    while data:
+        if size > MOST_UNPACKED:
+            raise ValueError(f"more than {MOST_UNPACKED:,} bytes when unpacked; split the file")
+        size += len(unpacking.decompress(data, _PART))
+        data = unpacking.unconsumed_tail
 
 
 def _parts(doc: spacy.tokens.Doc, group: str) -> list[_Part]:
@@ -217,6 +248,11 @@ def _by_sentence(
 
 
 def _read(part: _Part, text: str | None, id: str | None, settings: ReadSettings) -> Iterator[Parse]:
+    with _damage_told():
+        yield _parse(part, text, id, settings)
+
+
+def _parse(part: _Part, text: str | None, id: str | None, settings: ReadSettings) -> Parse:
     tokens = words_of(part.sentence)
     words = replace(sentence_of(tokens, text, tags=True).alone(), id=id)
     if part.tags is not None:
@@ -225,10 +261,9 @@ def _read(part: _Part, text: str | None, id: str | None, settings: ReadSettings)
     if part.tree is not None:
         tree = Tree(words, tuple(_spans(part.tree, part, tokens, words, FoundSpan)))
     if part.entities is None:
-        yield Parse(words, tree)
-        return
+        return Parse(words, tree)
     entities = _spans(part.entities, part, tokens, words, Entity)
-    yield parse_with_entities(words, entities, on_crossing=settings.on_crossing, tree=tree)
+    return parse_with_entities(words, entities, on_crossing=settings.on_crossing, tree=tree)
 
 
 def _tags(

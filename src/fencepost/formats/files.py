@@ -13,12 +13,14 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from fencepost.errors import DataError
 
 STANDARD = "-"  # standard input or output, where a path is expected
+MOST_BYTES = 64 << 20  # of a line, or of a text that is read in one piece
 
 _HALF_PAIR = re.compile(r"[\ud800-\udfff]")
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -83,22 +85,67 @@ class Source:
                     if not self.forgiving:
                         raise self._undecodable(error, self.line) from error
                     self.stand_ins = True
-                    text = raw.decode(self.encoding, "surrogateescape")
+                    text = _with_stand_ins(raw, self.encoding)
                 yield text.rstrip("\r\n")
+
+    def read_whole(self) -> bytes:
+        """All bytes of the file, unpacked.
+
+        Raises:
+            DataError: there are more than fit a text that is read in one piece.
+        """
+        with self.open() as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise DataError(
+                f"more than {MOST_BYTES:,} bytes, which is no text of one document", path=self.name
+            )
+        return data
+
+    def byte_lines(self, file: IO[bytes]) -> Iterator[bytes]:
+        """The lines of this file, which is open, with their ends.
+
+        Raises:
+            DataError: a line does not end for so long that the file can be no text.
+        """
+        for number, line in enumerate(iter(partial(file.readline, MOST_BYTES + 1), b""), 1):
+            if len(line) > MOST_BYTES:
+                raise self._endless(number)
+            yield line
 
     def _raw_lines(self, file: IO[bytes]) -> Iterator[bytes]:
         if not has_byte_lines(self.encoding):
-            # In UTF-16 and its like a line's end is not one byte: read it as text first.
-            try:
-                for text in io.TextIOWrapper(file, self.encoding, newline="\n"):
-                    yield text.encode(self.encoding)
-            except UnicodeDecodeError as error:
-                raise self._undecodable(error, self.line + 1) from error
+            yield from self._wide_lines(file)
             return
-        for number, line in enumerate(file):
+        for number, line in enumerate(self.byte_lines(file)):
             if number == 0 and line.startswith(b"\xef\xbb\xbf"):
                 line = line[3:]
             yield line
+
+    def _wide_lines(self, file: IO[bytes]) -> Iterator[bytes]:
+        """The lines of UTF-16 and its like, where an end is not one byte: read as text first."""
+        wrapped = io.TextIOWrapper(file, self.encoding, newline="\n")
+        try:
+            for text in iter(partial(wrapped.readline, MOST_BYTES + 1), ""):
+                if len(text) > MOST_BYTES:
+                    raise self._endless(self.line + 1)
+                yield text.encode(self.encoding)
+        except UnicodeDecodeError as error:
+            raise self._undecodable(error, self.line + 1) from error
+        except UnicodeError as error:  # the mark at the beginning is not there
+            raise DataError(
+                f"not {self.encoding}: {error}; pass the right encoding (--encoding), as in "
+                f"{self.encoding}-le",
+                line=self.line + 1,
+                path=self.name,
+            ) from error
+
+    def _endless(self, line: int) -> DataError:
+        return DataError(
+            f"this line has more than {MOST_BYTES:,} bytes: the file is no text",
+            line=line,
+            path=self.name,
+        )
 
     def _undecodable(self, error: UnicodeDecodeError, line: int) -> DataError:
         return DataError(undecodable(error, self.encoding), line=line, path=self.name)
@@ -107,6 +154,14 @@ class Source:
 def has_byte_lines(encoding: str) -> bool:
     """Whether a line of this encoding ends with the one byte that it does in ASCII."""
     return not codecs.lookup(encoding).name.startswith(_WIDE) and "\n".encode(encoding) == b"\n"
+
+
+def _with_stand_ins(raw: bytes, encoding: str) -> str:
+    """A text in which bytes that are not of this encoding are kept as stand-ins."""
+    try:
+        return raw.decode(encoding, "surrogateescape")
+    except UnicodeDecodeError:  # a byte of ASCII is wrong there, for which there is no stand-in
+        return "\udc80" + raw.decode("ascii", "surrogateescape")
 
 
 def undecodable(error: UnicodeDecodeError, encoding: str) -> str:

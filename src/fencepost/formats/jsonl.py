@@ -151,7 +151,10 @@ _EXPECTED = {
 
 
 def _shorten(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:  # it could just be read
+        return "lists in lists, too deep to be shown"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from fencepost.errors import DataError
 from fencepost.formats.attempt import Attempt
 from fencepost.formats.cleaning import clean
-from fencepost.formats.files import Source
+from fencepost.formats.files import MOST_BYTES, Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Tree
 from fencepost.structure.brackets import read_brackets
@@ -35,20 +35,21 @@ def chunks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     trees are passed over.
     """
     held: list[str] = []
-    depth = first = 0
+    depth = first = size = 0
     for number, line in enumerate(lines, 1):
         if held and _begins_anew(line, held):
             yield first, "\n".join(held)
-            held, depth = [], 0
+            held, depth, size = [], 0, 0
         if not held:
             if not line.strip() or line.startswith(_BETWEEN_TREES):
                 continue
             first = number
         held.append(line)
         depth += line.count("(") - line.count(")")
-        if depth <= 0:
+        size += len(line) + 1
+        if depth <= 0 or size > MOST_BYTES:  # no tree is so large: it is never closed
             yield first, "\n".join(held)
-            held, depth = [], 0
+            held, depth, size = [], 0, 0
     if held:
         yield first, "\n".join(held)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -11,6 +12,8 @@ from fencepost.structure.brackets import Escapes
 OnCrossing = Literal["error", "drop-sentence", "drop-span"]
 WrittenScheme = Literal["bio", "iob1", "bioes"]
 Scheme = Literal["auto", "bio", "iob1", "bioes"]
+
+_NO_TEXT = ("idna", "punycode", "undefined")  # Python's, for the names of hosts and for nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +69,11 @@ class WriteSettings:
 def _check_encoding(name: str) -> None:
     try:
         "".encode(name)
-    except LookupError:
-        raise ConfigError(f"the encoding {name!r} is unknown") from None
+        is_known = codecs.lookup(name).name not in _NO_TEXT
+    except (LookupError, ValueError):  # ValueError: no name at all, such as one with a zero in it
+        is_known = False
+    if not is_known:
+        raise ConfigError(f"the encoding {name!r} is unknown")
 
 
 def _check_choice(setting: str, value: str, choices: Any) -> None:

@@ -45,15 +45,18 @@ def waiting(x: object, *, strict: bool = False) -> Waiting:
         x: anything.
         strict: whether to raise what is raised by something that is no input.
     """
-    text = x if isinstance(x, str) else None
+    text: str | None = None
     try:
+        if isinstance(x, str):
+            text = x
+            return Waiting(split_text(text), text)
         if is_doc(x):
             text = x.text
             return Waiting(split_doc(x), text)
-        return Waiting(_given(x) if text is None else split_text(text), text)
+        return Waiting(_given(x))
     except DataError as error:
         return Waiting((), text, str(error))
-    except Exception as error:  # a list of the caller's own making may raise anything
+    except Exception as error:  # what the caller has made may raise anything, whatever is asked
         if strict:
             raise
         return Waiting((), text, told(error))
@@ -113,7 +116,10 @@ def _is_list(x: object) -> TypeGuard[Sequence[Any]]:
 
 def told(error: Exception) -> str:
     """An error as a status says it."""
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
+    try:
+        return f"{type(error).__name__}: {error}".removesuffix(": ")
+    except Exception:  # one that cannot even say what it is
+        return type(error).__name__
 
 
 def shown(x: object) -> str:

@@ -24,7 +24,7 @@ KINDS = ("text", "lines", "words")  # how files without annotation are read
 
 TEXT_SUFFIXES = (".txt", ".text", ".md")
 _PATH_LIKE = re.compile(
-    r"\S*[/\\]\S*|[^\s.]\S*\.[A-Za-z][A-Za-z0-9]{1,5}|(?:~|\.{0,2})/.*\.[A-Za-z][A-Za-z0-9]{1,5}"
+    r"(?=\S*[/\\])\S++|[^\s.]\S*\.[A-Za-z][A-Za-z0-9]{1,5}|(?:~|\.{0,2})/.*\.[A-Za-z][A-Za-z0-9]{1,5}"
 )
 _MOST = 100_000  # characters of a paragraph that are read before it is cut at the end of a line
 

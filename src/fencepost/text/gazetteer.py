@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from fencepost.errors import DataError
 from fencepost.structure import Span
@@ -15,6 +16,7 @@ _Known = dict[Words, tuple[str, str]]  # the phrase that has these words, and it
 
 # In these, phrases may be split in different ways: `1. FC` at the start of a line, `J.` at its end.
 _CONTEXTS: tuple[tuple[str, str], ...] = (("", ""), ("a ", ", a"))
+_MOST_LINE = 1 << 20  # bytes of a file's line; what is longer is no list of phrases
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,13 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     number = 0
     try:
         with open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(iter(partial(file.readline, _MOST_LINE + 1), b""), 1):
+                if len(line) > _MOST_LINE:
+                    raise DataError(
+                        f"this line has more than {_MOST_LINE:,} bytes, which is no phrase",
+                        line=number,
+                        path=str(path),
+                    )
                 yield number, line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=str(path)) from error

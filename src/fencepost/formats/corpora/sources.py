@@ -22,8 +22,7 @@ def files_below(folder: Path) -> list[Path]:
 
 def text_of(path: Path, encodings: Sequence[str]) -> str:
     """The text of a file, in the first of the encodings that it can be read in."""
-    with Source(path).open() as file:
-        data = file.read()
+    data = Source(path).read_whole()
     line = 0
     for encoding in encodings:
         try:

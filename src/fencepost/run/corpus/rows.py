@@ -215,7 +215,7 @@ def _lines(file: BinaryIO, start: int, end: int, *, most: int) -> Iterator[tuple
     position = start
     if start:
         file.seek(start - 1)  # perhaps the end of the line before
-        position += _pass_line(file) - 1
+        position += _pass_line(file, most=end - start + 1) - 1
     while position < end:
         line = file.readline(most + 1)
         if not line:
@@ -229,10 +229,10 @@ def _lines(file: BinaryIO, start: int, end: int, *, most: int) -> Iterator[tuple
             position += len(line)
 
 
-def _pass_line(file: BinaryIO) -> int:
-    """Go on behind the end of the line, and return how many bytes that was."""
+def _pass_line(file: BinaryIO, *, most: int = _END) -> int:
+    """Go on behind the end of the line, or `most` bytes, and return how many bytes that was."""
     passed = 0
-    while part := file.readline(_PART):
+    while passed < most and (part := file.readline(_PART)):
         passed += len(part)
         if part.endswith(b"\n"):
             break
@@ -242,13 +242,15 @@ def _pass_line(file: BinaryIO) -> int:
 def _paragraph_start(file: BinaryIO, byte: int, settings: RowSettings) -> int:
     """Where the first paragraph begins from some byte on; a line, if there is no blank one soon."""
     first: int | None = None
-    for position, line in _lines(file, byte, _END, most=settings.most_bytes):
+    end = byte + _SEARCHED + 1
+    for position, line in _lines(file, byte, end, most=settings.most_bytes):
         first = position if first is None else first
         if isinstance(line, bytes) and not line.strip():
             return position + len(line)
-        if position - byte > _SEARCHED:
-            return first
-    return _END
+    if not file.read(1):
+        return _END
+    # In a line without an end, each shard would have to look for it: any place in it does as well.
+    return end if first is None else first
 
 
 def _wide_texts(
