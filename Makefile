@@ -6,7 +6,7 @@ PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint const
 
 export OMP_WAIT_POLICY := PASSIVE
 
-.PHONY: demo test check coverage format bench en-small docs clean
+.PHONY: demo test check coverage format bench reliability en-small docs clean
 
 demo: .venv/.installed  ## parse a text with the model that ships: trees, entities, probabilities
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
@@ -44,6 +44,12 @@ bench: .venv/.dev  ## how fast, as ratios within this run; needs the benchmark c
 	$(BIN)/python bench/training.py
 	$(BIN)/python bench/decoding.py --write
 	$(BIN)/python bench/corpus.py
+
+reliability: .venv/.dev  ## the scripts behind docs/reliability.md, in full
+	$(BIN)/python bench/fuzz.py
+	$(BIN)/python bench/fuzz.py --large
+	$(BIN)/python bench/kill_training.py
+	$(BIN)/python bench/load.py
 
 en-small: .venv/.dev  ## train the English model that ships; ENCODER is a folder if there is no hub
 	$(BIN)/fencepost train configs/en-small-1.toml --out runs/en-small-1 $(if $(ENCODER),--set network.encoder.model=$(ENCODER))
