@@ -152,7 +152,7 @@ def test_walks_over_four_words_end_in_the_parses_that_obey(
 
 @pytest.mark.slow
 @given(constraints(5, ("A",)), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=40)
 def test_walks_over_five_words_end_in_the_parses_that_obey(
     asked: Constraints, open_root: bool
 ) -> None:
