@@ -103,7 +103,7 @@ def test_its_files_are_those_that_were_saved() -> None:
 @needs_shared_data
 def test_raw_texts_give_valid_trees_over_exactly_these_texts() -> None:
     lines = (SHARED / "gum/text/dev.jsonl").read_text(encoding="utf-8").splitlines()
-    texts = [json.loads(line)["text"] for line in lines]
+    texts = [json.loads(line)["text"] for line in lines[::3]]  # of every kind of text
     for text, document in zip(texts, parser().parse_many(texts), strict=True):
         assert document.status == "ok"
         covered = ""
