@@ -15,7 +15,7 @@ test: .venv/.dev check-code tests/web/node_modules  ## all that CI runs: checks,
 	rm -f .coverage .coverage.*
 	$(BIN)/mkdocs build --strict
 	sh tests/wheel.sh
-	$(BIN)/python -m pytest -q -n 2 --cov --cov-report=
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=
 	$(BIN)/coverage report --fail-under=100 --skip-covered --show-missing
 	@echo "all checks and tests passed"
 
