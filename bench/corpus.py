@@ -36,7 +36,8 @@ from measuring import CHECKOUT, Ratio, Spread, circumstances, forget_peak, peak,
 import fencepost
 from fencepost import read
 from fencepost.integrations import ray as on_ray
-from fencepost.integrations.ray import Loading, Workers, parse_on_ray
+from fencepost.integrations.cluster import Workers, connected, require_ray
+from fencepost.integrations.ray import Loading, parse_on_ray
 from fencepost.parser.parser import MOST_WORDS
 from fencepost.parser.shipped import find_model
 from fencepost.run.corpus.plan import make_plan
@@ -202,12 +203,12 @@ def main() -> None:
         help="one round of a short text, to see that it works: bounds may not be kept",
     )
     extent = QUICK if parser.parse_args().quick else FULL
-    ray = on_ray._ray()
+    ray = require_ray()
     with tempfile.TemporaryDirectory() as name:
         measure = Measure(Path(name))
         text = write_text(measure.folder / "text.txt", extent.portions * extent.portion_words)
         started = time.perf_counter()
-        with on_ray._connected(ray, Workers(count=2)):
+        with connected(ray, Workers(count=2)):
             cluster = time.perf_counter() - started
             ratios = speeds(measure, text, extent, cluster)
             is_bounded = memory(measure, extent)

@@ -16,7 +16,7 @@ from fencepost.cli.tables import plural, table
 from fencepost.errors import ConfigError
 
 if TYPE_CHECKING:
-    from fencepost.integrations.ray import Workers
+    from fencepost.integrations.cluster import Workers
     from fencepost.model.precision import Precision
     from fencepost.parser.asking import Asked, Options
     from fencepost.run.corpus.plan import Plan
@@ -69,7 +69,7 @@ def on_ray(
     engine: str | None, *, address: str | None, count: int | None, threads: int | None, gpus: float
 ) -> Workers | None:
     """The workers that are asked for; None: this process."""
-    from fencepost.integrations.ray import Workers
+    from fencepost.integrations.cluster import Workers
 
     if engine == "ray":
         return Workers(address=address, count=count, threads=threads or 1, gpus=gpus)

@@ -77,8 +77,8 @@ def fetch_pretrained(name: str) -> Pretrained:
     source = str(folder) if folder.is_dir() else name
     if not any(folder.glob("*.safetensors")) and any(folder.glob("pytorch_model*.bin")):
         raise ModelError(
-            f"{name}: its weights are pickled (pytorch_model.bin), and a pickle may run code, so it "
-            "is not read; if you trust it, have transformers convert it once: "
+            f"{name}: its weights are pickled (pytorch_model.bin), and a pickle may run code, so "
+            "it is not read; if you trust it, have transformers convert it once: "
             f"AutoModel.from_pretrained({source!r}).save_pretrained('NEW'), and the same with "
             "AutoTokenizer"
         )
