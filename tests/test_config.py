@@ -1,3 +1,6 @@
+import os
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -87,3 +90,48 @@ def test_a_target_is_not_shared_with_labels_that_are_not_allowed(tmp_path: Path)
     both = '[training]\npointing_loss = "canonical"\nlabel_smoothing = 0.1\n'
     with pytest.raises(ConfigError, match=r"label_smoothing: .* 0 is right"):
         read_settings(written(tmp_path, SMALL + both))
+
+
+class TestTooMuch:
+    def test_a_file_without_an_end_is_not_read_to_its_end(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.toml"
+        with open(path, "wb") as file:
+            file.truncate(10 << 30)  # a hole, which takes no room
+        for each in (path, Path("/dev/zero")):
+            with pytest.raises(ConfigError, match=f"{each}: more than 1,048,576 bytes, where a"):
+                read_settings(each)
+
+    def test_a_pipe_is_read_like_a_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.toml"
+        os.mkfifo(path)
+        for text, is_wrong in ((SMALL, False), (SMALL + "#" * (1 << 20), True)):
+            writer = threading.Thread(target=self.write, args=(path, text))
+            writer.start()
+            if is_wrong:
+                with pytest.raises(ConfigError, match="more than 1,048,576 bytes"):
+                    read_settings(path)
+            else:
+                assert read_settings(path).heads.names == ("tree",)
+            writer.join(20)
+
+    @staticmethod
+    def write(path: Path, text: str) -> None:
+        with suppress(BrokenPipeError):
+            path.write_text(text)
+
+    def test_as_much_as_is_allowed_is_read(self, tmp_path: Path) -> None:
+        text = SMALL + "#" * ((1 << 20) - len(SMALL))
+        assert read_settings(written(tmp_path, text)).heads.names == ("tree",)
+
+    @pytest.mark.parametrize("value", ["9" * 5_000, "[" * 100_000])
+    def test_what_python_cannot_read_is_told(self, tmp_path: Path, value: str) -> None:
+        with pytest.raises(ConfigError, match=r"x\.toml: no TOML: "):
+            read_settings(written(tmp_path, f"seed = {value}\n{SMALL}"))
+        with pytest.raises(ConfigError, match=r"seed: .*integer"):
+            read_settings(written(tmp_path, SMALL), changes=[f"seed={value}"])
+
+    def test_bytes_that_are_no_text_are_told(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.toml"
+        path.write_bytes(b"seed = \xff")
+        with pytest.raises(ConfigError, match=r"x\.toml: no TOML: 'utf-8' codec"):
+            read_settings(path)

@@ -16,9 +16,16 @@ from fencepost.errors import ConfigError
 
 Model = TypeVar("Model", bound=BaseModel)
 
+# Settings come with models, too, whoever made these: what is too large for any network is refused
+# before anything is made of it.
 Share = Annotated[float, Field(ge=0, lt=1)]
-Count = Annotated[int, Field(gt=0)]
-Rate = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(gt=0, le=10**9)]
+Width = Annotated[int, Field(gt=0, le=2**15)]
+Depth = Annotated[int, Field(gt=0, le=100)]
+Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+_MOST_BYTES = 1 << 20  # of a file of settings, which has some hundreds
 
 
 class _Settings(BaseModel):
@@ -50,11 +57,11 @@ class WordsSettings(_Settings):
     """Words and characters learned from scratch: the paper's runs without BERT."""
 
     kind: Literal["words"] = "words"
-    word_width: Count = 100
-    character_width: Count = 50
-    character_hidden: Count = 100  # of the LSTM over characters, both directions together
+    word_width: Width = 100
+    character_width: Width = 50
+    character_hidden: Width = 100  # of the LSTM over characters, both directions together
     min_count: Count = 2  # rarer words are unknown
-    unknown: Annotated[float, Field(ge=0)] = 0.25  # how readily rare words are taken for unknown
+    unknown: NotNegative = 0.25  # how readily rare words are taken for unknown
     vectors: str | None = None  # static word vectors, as wide as words are here: see the guide
     most_vectors: Count = 100_000  # how many of them are read
 
@@ -65,7 +72,7 @@ class TransformerSettings(_Settings):
     kind: Literal["transformer"] = "transformer"
     model: str
     pieces: Literal["last", "first", "mean"] = "last"  # which of a word's pieces stand for it
-    layers: Count = 1  # how many of the last layers are mixed; 1: the last alone
+    layers: Depth = 1  # how many of the last layers are mixed; 1: the last alone
     case: bool = False  # whether it is told of capital letters, which an uncased one does not see
     piece_dropout: Share = 0.0  # how many pieces it does not get to see in training
     frozen: bool = False
@@ -76,7 +83,7 @@ class NetworkSettings(_Settings):
 
     encoder: Annotated[WordsSettings | TransformerSettings, Field(discriminator="kind")]
     lstm_layers: Annotated[int, Field(ge=0, le=3)] = 3
-    lstm_hidden: Count = 1000  # in each direction
+    lstm_hidden: Width = 1000  # in each direction
     boundary: Literal["halves", "whole"] = "halves"  # how much a boundary takes of each neighbour
     dropout: Share = 0.33
 
@@ -85,8 +92,8 @@ class HeadSettings(_Settings):
     """A pointing decoder with its labels."""
 
     previous_label: bool
-    mlp: Count = 500
-    decoder: Count = 1000
+    mlp: Width = 500
+    decoder: Width = 1000
     weight: Rate = 1.0  # of its loss
 
 
@@ -135,8 +142,8 @@ class TrainingSettings(_Settings):
     rate: Rate = 2.5e-3
     encoder_rate: Rate = 5e-5  # of a pretrained transformer
     layer_decay: Annotated[float, Field(gt=0, le=1)] = 1.0  # of that rate, from layer to layer down
-    betas: tuple[float, float] = (0.9, 0.9)
-    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+    betas: tuple[Share, Share] = (0.9, 0.9)
+    weight_decay: NotNegative = 0.0
     warmup: Share = 0.1  # of all steps
     clip: Rate = 5.0
     # Over which boundaries pointing is normalised; canonical: labels too, over those allowed.
@@ -145,7 +152,7 @@ class TrainingSettings(_Settings):
     average: Share = 0.0  # decay of the moving average of weights; 0: none
     precision: Literal["fp32", "bf16"] = "fp32"
     device: str = "cpu"  # or cuda, cuda:1, mps
-    threads: Count | None = None
+    threads: Annotated[int, Field(gt=0, le=4096)] | None = None
     checkpoint_seconds: Annotated[float, Field(ge=0)] = 300.0  # between two; 0: after each step
     init: str | None = None  # the folder of a model to start from
 
@@ -177,10 +184,16 @@ def read_settings(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) 
     """
     try:
         with open(path, "rb") as file:
-            data = tomllib.load(file)
+            raw = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    if len(raw) > _MOST_BYTES:
+        raise ConfigError(
+            f"{path}: more than {_MOST_BYTES:,} bytes, where a file of settings (TOML) is expected"
+        )
+    try:
+        data = tomllib.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError) as error:  # a number or lists may be too much for Python
         raise ConfigError(f"{path}: no TOML: {error}") from error
     for change in changes:
         _change(data, change)
@@ -194,7 +207,7 @@ def _change(data: dict[str, Any], change: str) -> None:
         raise ConfigError(f"{change!r}: a setting is expected, as in training.epochs=3")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         value = text  # a name without quotation marks
     for table in tables:
         data = data.setdefault(table, {})
