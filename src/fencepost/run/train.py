@@ -32,7 +32,7 @@ from fencepost.parser.shipped import find_model
 from fencepost.parser.transfer import transferred
 from fencepost.run.convert import merged
 from fencepost.run.evaluate import evaluate, main_figure
-from fencepost.run.metrics import Epoch, add_epoch
+from fencepost.run.metrics import Epoch, add_epoch, read_epochs
 from fencepost.run.picture import NAME as PICTURE
 from fencepost.run.picture import draw_training
 from fencepost.structure import Parse
@@ -72,6 +72,7 @@ def run_training(
         if processes.is_main:
             check_folder(out, resume=resume)
             check_same(settings, out)
+            read_epochs(out)  # if it is damaged, that is told now, and not after an epoch
     if is_left_alone():
         yield Note(
             "accelerate launch has started one process only; --multi_gpu in the place of --cpu "
@@ -207,7 +208,9 @@ def check_same(settings: Settings, out: Path) -> None:
         return
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: no JSON: {error}") from error
     theirs, ours = dict(flat(before)), dict(flat(chosen))
     lines = [
