@@ -194,6 +194,30 @@ def test_a_file_that_is_something_else_is_refused(path: Path, data: bytes) -> No
     assert raised.value.path == str(path)
 
 
+def test_a_file_that_would_fill_the_memory_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.formats.docbin.MOST_UNPACKED", 10_000_000)
+    monkeypatch.setattr("fencepost.formats.docbin._PART", 1_000_000)
+    path.write_bytes(zlib.compress(bytes(100_000_000)))
+    assert path.stat().st_size < 100_000
+    with pytest.raises(DataError, match="more than 10,000,000 bytes when unpacked; split the file"):
+        list(read(path))
+
+
+@pytest.mark.parametrize("group", [SENTENCES, "spans"])
+def test_a_name_that_the_file_does_not_hold_is_an_error_of_ours(path: Path, group: str) -> None:
+    from spacy.tokens import DocBin
+
+    doc = doc_of("a|b", (0, 2, "label"), group=group)
+    doc.spans[TREE] = []
+    documents = DocBin(docs=[doc], store_user_data=True)
+    documents.strings.remove("label")
+    documents.to_disk(path)
+    with pytest.raises(DataError, match=r"no document of spaCy \(DocBin\): .*hash"):
+        list(read(path, span_group="spans"))
+
+
 def test_packed_files_come_back(tmp_path: Path) -> None:
     parses = [Parse(Sentence(("a", "b")), entities=(Span(0, 1, "X"),))]
     write(parses, tmp_path / "file.spacy.gz", span_group="g")

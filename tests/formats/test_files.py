@@ -83,6 +83,57 @@ def test_wrong_bytes_of_a_wide_encoding_are_an_error_of_ours(tmp_path: Path) -> 
         list(Source(path, encoding="utf-16").lines())
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_a_mark_that_is_missing_is_told_with_an_encoding_that_needs_none(
+    tmp_path: Path, encoding: str
+) -> None:
+    path = tmp_path / "x"
+    path.write_bytes("a\nb\n".encode(f"{encoding}-le"))
+    with pytest.raises(DataError, match=rf"x:1: not {encoding}: .*, as in {encoding}-le"):
+        list(Source(path, encoding=encoding).lines())
+    assert list(Source(path, encoding=f"{encoding}-le").lines()) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data", "expected"),
+    [
+        ("utf-8", b"a \xff b", "a \udcff b"),
+        ("iso2022_jp", b"a \x1b$(x b", "\udc80a \x1b$(x b"),  # an escape that says nothing
+    ],
+)
+def test_bytes_that_do_not_belong_are_kept_as_stand_ins_if_one_forgives(
+    tmp_path: Path, encoding: str, data: bytes, expected: str
+) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(data)
+    source = Source(path, encoding=encoding, forgiving=True)
+    assert list(source.lines()) == [expected]
+    assert source.stand_ins
+
+
+class TestBounds:
+    @pytest.fixture(autouse=True)
+    def _small(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("fencepost.formats.files.MOST_BYTES", 100)
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+    def test_a_line_that_does_not_end_is_named(self, tmp_path: Path, encoding: str) -> None:
+        path = tmp_path / "x"
+        path.write_bytes(("a" * 99 + "\n" + "a" * 101).encode(encoding))
+        lines = Source(path, encoding=encoding).lines()
+        assert next(lines) == "a" * 99
+        with pytest.raises(DataError, match="x:2: this line has more than 100 bytes"):
+            next(lines)
+
+    def test_what_is_read_in_one_piece_may_not_be_longer(self, tmp_path: Path) -> None:
+        path = tmp_path / "x"
+        path.write_bytes(b"a\n" * 50)
+        assert Source(path).read_whole() == b"a\n" * 50
+        path.write_bytes(b"a\n" * 50 + b"a")
+        with pytest.raises(DataError, match=r"x: more than 100 bytes, which is no text of one"):
+            Source(path).read_whole()
+
+
 def test_a_missing_file_and_a_folder_are_errors_of_ours(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read: No such file"):
         list(Source(tmp_path / "none").lines())

@@ -159,6 +159,14 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, line: str, message
     assert message in str(raised.value)
 
 
+def test_what_is_too_deep_to_be_shown_is_refused_all_the_same() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(DataError, match="has to be a list of strings, not lists in lists, too"):
+        parse_of_data({"words": deep})
+
+
 def test_half_of_a_surrogate_pair_comes_back(tmp_path: Path) -> None:
     found = [Parse(Sentence(("a\ud800", "é"))), Parse(Sentence(("é",)))]
     write(found, tmp_path / "x.jsonl")

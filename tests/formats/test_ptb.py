@@ -129,6 +129,17 @@ def test_chunks_are_cut_where_brackets_balance() -> None:
     assert list(chunks(lines)) == [(2, "(A a) (B b)"), (3, "(S\n  (C c)\n\n)"), (7, "(D d")]
 
 
+def test_a_tree_that_is_never_closed_ends_where_none_would_be_so_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.formats.ptb.MOST_BYTES", 20)
+    text = "(S\n (A a)\n (A a)\n (A a)\n(S (A b))\n"
+    assert [line for line, _ in chunks(text.splitlines())] == [1, 5]
+    with pytest.raises(DataError, match=r"x.ptb:1: this bracket is never closed"):
+        parses_of(text, tmp_path)
+    assert texts(parses_of(text, tmp_path, skip_bad=True))[-1] == "(S (A b))"
+
+
 def test_brackets_can_be_indented() -> None:
     tree = Tree.from_brackets("(S (NP (A a)) (B b))")
     parse = Parse(tree.sentence, tree)

@@ -20,3 +20,12 @@ def test_a_choice_that_is_not_there_is_refused(setting: str, value: str) -> None
 def test_so_is_one_for_writing(setting: str, value: str | int) -> None:
     with pytest.raises(ConfigError, match=str(value)):
         WriteSettings(**{setting: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "hex", "idna", "punycode", "undefined", "a\0b", "\ud800", "x" * 500]
+)
+def test_what_is_no_encoding_of_texts_is_refused(name: str) -> None:
+    for kind in (ReadSettings, WriteSettings):
+        with pytest.raises(ConfigError, match=r"the encoding .* is unknown"):
+            kind(encoding=name)

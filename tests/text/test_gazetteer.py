@@ -203,6 +203,16 @@ def test_errors_name_the_line(tmp_path: Path, content: bytes, message: str) -> N
         Gazetteer.read(path)
 
 
+def test_a_line_that_does_not_end_is_no_phrase(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.text.gazetteer._MOST_LINE", 10)
+    path = tmp_path / "names.tsv"
+    path.write_text("New\tplace\nNew York\tplace\n")  # ten bytes, and more
+    with pytest.raises(DataError, match=r"names\.tsv:2: this line has more than 10 bytes, which"):
+        Gazetteer.read(path)
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nothing\.tsv: cannot be read: No such file"):
         Gazetteer.read(tmp_path / "nothing.tsv")
