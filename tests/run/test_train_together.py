@@ -1,11 +1,8 @@
 """`fencepost train` in two processes, as people start it: results, resumes, kills and errors."""
 
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from itertools import islice
 from pathlib import Path
@@ -22,7 +19,16 @@ from fencepost.run.metrics import read_epochs
 from fencepost.run.train import run_training
 from fencepost.training.device import accelerator_for
 from tests.eight import write_eight
-from tests.training.pair import SECONDS, ended, free_port, run_pair, started
+from tests.training.pair import (
+    Started,
+    accelerate_launch,
+    ended,
+    fencepost,
+    free_port,
+    run_pair,
+    start,
+    started,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -78,18 +84,18 @@ def whole(folder: Path, config: Path) -> Path:
 
 
 def command(config: Path, out: Path, *more: str) -> list[str]:
-    return ["-m", "fencepost", "train", str(config), "--out", str(out), *more]
+    return ["train", str(config), "--out", str(out), *more]
 
 
-def launch(*arguments: str) -> list[str]:
-    """The command of accelerate that starts two processes of a module, and says nothing itself."""
-    return [
-        *(sys.executable, "-m", "accelerate.commands.launch"),
+def launch(*arguments: str) -> Started:
+    """What accelerate does to run a command of ours in two processes, and to say nothing itself."""
+    return start(
+        accelerate_launch,
         *("--multi_gpu", "--num_processes", "2", "--num_machines", "1"),
         *("--mixed_precision", "no", "--dynamo_backend", "no"),
-        *("--main_process_port", str(free_port())),
-        *arguments,
-    ]
+        *("--main_process_port", free_port()),
+        *("-m", "fencepost", *arguments),
+    )
 
 
 def same_runs(one: Path, other: Path) -> None:
@@ -117,29 +123,10 @@ def learned(name: str, weights: dict[str, Tensor]) -> Tensor:
     return weights[name][:-1] if name == "heads.tree.biaffine" else weights[name]
 
 
-def test_accelerate_launches_two_processes_that_do_what_one_does(
-    config: Path, folder: Path, whole: Path
-) -> None:
-    done = subprocess.run(
-        launch(*command(config, folder / "launched")),
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=True,
-    )
-    assert done.stderr == ""
-    assert [line[:8] for line in done.stdout.splitlines()] == [f"epoch {n}:" for n in range(1, 7)]
-    same_runs(folder / "launched", whole)
-    names = {path.name for path in (folder / "launched").iterdir()}
-    assert names == {path.name for path in whole.iterdir()}
-    newest = max((folder / "launched").glob("checkpoint-*"))
-    assert len(json.loads((newest / "state.json").read_text())["random_of_others"]) == 1
-
-
 def test_a_run_of_one_process_goes_on_in_two(config: Path, folder: Path, whole: Path) -> None:
     out = folder / "wider"
     list(islice(run_training(read_settings(config), out), 4))
-    ends = run_pair(*command(config, out, "--resume"))
+    ends = run_pair(fencepost, *command(config, out, "--resume"))
     assert [status for status, *_ in ends] == [0, 0]
     assert ends[0][1].startswith("epoch ")
     assert ends[1][1:] == ("", "")
@@ -150,9 +137,9 @@ def test_one_that_is_killed_ends_the_other_and_one_process_goes_on(
     config: Path, folder: Path, whole: Path
 ) -> None:
     out = folder / "narrower"
-    processes = started(command(config, out), command(config, out))
+    processes = started(fencepost, command(config, out), command(config, out))
     wait_for_steps(out, 3)
-    processes[1].kill()
+    processes[1].process.kill()
     began = time.monotonic()
     (status, _, told), (killed, *_) = ended(processes)
     assert (status, killed) == (2, -signal.SIGKILL)
@@ -164,24 +151,30 @@ def test_one_that_is_killed_ends_the_other_and_one_process_goes_on(
     same_runs(out, whole)
 
 
-def test_the_launcher_ends_if_a_process_is_killed_and_can_be_started_again(
+def test_accelerate_ends_if_a_process_is_killed_and_launched_again_does_what_one_process_does(
     config: Path, folder: Path, whole: Path
 ) -> None:
-    out = folder / "relaunched"
-    launcher = subprocess.Popen(
-        launch(*command(config, out)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    out = folder / "launched"
+    launcher = launch(*command(config, out))
     wait_for_steps(out, 3)
-    workers = psutil.Process(launcher.pid).children(recursive=True)
+    workers = psutil.Process(launcher.process.pid).children(recursive=True)
     (main,) = (worker for worker in workers if worker.environ().get("RANK") == "0")
-    os.kill(main.pid, signal.SIGKILL)
-    assert launcher.wait(timeout=60) != 0
+    main.kill()
+    status, *_ = launcher.ended(60)
+    assert status not in (0, -signal.SIGKILL)  # it neither went on nor hung
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert alive == []
-    assert len(read_epochs(out)) < 6
-    again = launch(*command(config, out, "--resume", "--quiet"))
-    subprocess.run(again, timeout=SECONDS, check=True)
+    rest = 6 - len(read_epochs(out))
+    assert rest > 0
+    status, printed, told = launch(*command(config, out, "--resume")).ended()
+    assert (status, told) == (0, "")
+    lines = [line[:8] for line in printed.splitlines()]
+    assert len(lines) >= rest  # perhaps once more an epoch of which there was no checkpoint yet
+    assert lines == [f"epoch {n}:" for n in range(1, 7)][-len(lines) :]
     same_runs(out, whole)
+    assert {path.name for path in out.iterdir()} == {path.name for path in whole.iterdir()}
+    newest = max(out.glob("checkpoint-*"))
+    assert len(json.loads((newest / "state.json").read_text())["random_of_others"]) == 1
 
 
 def wait_for_steps(out: Path, steps: int) -> None:
@@ -195,18 +188,18 @@ def wait_for_steps(out: Path, steps: int) -> None:
 def test_seeds_are_run_together_too(config: Path, folder: Path) -> None:
     out = folder / "seeds"
     short = ("--set", "training.epochs=1", "--seeds", "2")
-    ends = run_pair(*command(config, out, *short))
+    ends = run_pair(fencepost, *command(config, out, *short))
     assert [status for status, *_ in ends] == [0, 0]
     assert ends[1][1:] == ("", "")
     assert sorted(path.name for path in out.iterdir()) == ["seed-1", "seed-2", "summary.json"]
-    ends = run_pair(*command(config, out, *short, "--resume", "--quiet"))
+    ends = run_pair(fencepost, *command(config, out, *short, "--resume", "--quiet"))
     assert [status for status, *_ in ends] == [0, 0]
     assert ends[0][1].count("tree") == 1
     assert ends[1][1:] == ("", "")
 
 
 class TestErrors:
-    def told_once(self, ends: list[tuple[int, str, str]], text: str) -> None:
+    def told_once(self, ends: list[tuple[int | None, str, str]], text: str) -> None:
         assert [status for status, *_ in ends] == [2, 2]
         assert [output for _, output, _ in ends] == ["", ""]
         assert ends[0][2].startswith("fencepost: ")
@@ -215,19 +208,21 @@ class TestErrors:
         assert ends[1][2] == ""
 
     def test_of_settings(self, config: Path, tmp_path: Path) -> None:
-        ends = run_pair(*command(config, tmp_path / "run", "--set", "training.epoch=1"))
+        ends = run_pair(fencepost, *command(config, tmp_path / "run", "--set", "training.epoch=1"))
         self.told_once(ends, "training.epoch: Extra inputs are not permitted")
 
     def test_of_the_folder(self, config: Path, whole: Path) -> None:
-        self.told_once(run_pair(*command(config, whole)), "this folder is not empty")
+        self.told_once(run_pair(fencepost, *command(config, whole)), "this folder is not empty")
 
     def test_of_other_settings_than_before(self, config: Path, whole: Path) -> None:
-        ends = run_pair(*command(config, whole, "--resume", "--set", "training.rate=0.5"))
+        ends = run_pair(
+            fencepost, *command(config, whole, "--resume", "--set", "training.rate=0.5")
+        )
         self.told_once(ends, "training.rate: 0.0025 then, 0.5 now")
 
     def test_of_a_device_that_cannot_be_shared(self, config: Path, tmp_path: Path) -> None:
         device = ("--set", "training.device=cuda:1")
-        ends = run_pair(*command(config, tmp_path / "run", *device))
+        ends = run_pair(fencepost, *command(config, tmp_path / "run", *device))
         self.told_once(ends, "training.device: 'cuda:1' is one device")
 
     def test_of_one_process_alone(self, config: Path, tmp_path: Path) -> None:
@@ -237,7 +232,7 @@ class TestErrors:
         text = config.read_text()
         Path(elsewhere).write_text(text.replace(text.split('"')[1], str(gone), 1))
         out = tmp_path / "run"
-        ends = ended(started(command(config, out), command(Path(elsewhere), out)))
+        ends = ended(started(fencepost, command(config, out), command(Path(elsewhere), out)))
         self.told_once(ends, str(gone))
 
     def test_of_a_precision_that_the_processor_has_not(self, config: Path, tmp_path: Path) -> None:
@@ -248,19 +243,15 @@ class TestErrors:
         else:
             pytest.skip("this processor can run an LSTM in bf16")
         precision = ("--set", "training.precision=bf16")
-        ends = run_pair(*command(config, tmp_path / "run", *precision))
+        ends = run_pair(fencepost, *command(config, tmp_path / "run", *precision))
         self.told_once(ends, "training.precision: bf16 cannot be used on cpu, use fp32")
 
 
 def test_processes_that_accelerate_did_not_start_are_missed(config: Path, folder: Path) -> None:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"),
-            *command(config, folder / "alone", "--set", "training.epochs=1"),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=True,
+    short = command(config, folder / "alone", "--set", "training.epochs=1")
+    alone = start(
+        accelerate_launch, *("--cpu", "--num_processes", "2"), *("-m", "fencepost", *short)
     )
-    assert "note: accelerate launch has started one process only" in done.stderr
+    status, _, told = alone.ended()
+    assert status == 0
+    assert "note: accelerate launch has started one process only" in told

@@ -1,11 +1,7 @@
-"""What each of two processes does in the tests: `python -m tests.training.cases OUT CASE …`.
-
-What a case returns is written to OUT/CASE-RANK.json.
-"""
+"""What each of two processes does in the tests."""
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -19,6 +15,7 @@ from fencepost.errors import ConfigError, FencepostError
 from fencepost.formats import read
 from fencepost.model.network import Network
 from fencepost.parser.model import load_model
+from fencepost.run import train as run
 from fencepost.run.evaluate import evaluate, main_figure
 from fencepost.run.metrics import Epoch
 from fencepost.run.train import prepare_training, read_corpora, recipe_of, run_training
@@ -46,7 +43,9 @@ def two_corpora(folder: Path, *, dropout: float = 0.0, **training: Any) -> Setti
         {"path": str(folder / "trees.ptb"), "layers": ["tree", "tags"]},
         {"path": str(folder / "entities.jsonl"), "layers": ["entities"]},
     ]
-    chosen["network"]["dropout"] = dropout
+    chosen["network"].update(dropout=dropout, lstm_hidden=16)
+    for name in ("tree", "entities"):
+        chosen["heads"][name].update(mlp=16, decoder=16)
     return checked(Settings, chosen, where="test")
 
 
@@ -126,7 +125,7 @@ def agreement(out: Path, processes: Processes) -> list[str]:
 
 def gradient_sums(out: Path, processes: Processes) -> dict[str, Any]:
     """Sums of gradients that some processes have and others do not."""
-    gradients.BUCKET = 3  # numbers, so that there are several
+    bucket, gradients.BUCKET = gradients.BUCKET, 3  # numbers, so that there are several
     names = ("both", "first", "second", "none", "frozen")
     weights = {name: nn.Parameter(torch.zeros(2, 1)) for name in names}
     weights["frozen"].requires_grad = False
@@ -142,16 +141,17 @@ def gradient_sums(out: Path, processes: Processes) -> dict[str, Any]:
         total, has_failed = add_up_gradients(weights.values(), loss, processes, has_failed=failed)
         kept = {name: None if w.grad is None else w.grad.tolist() for name, w in weights.items()}
         found[case] = {"loss": total, "failed": has_failed, "gradients": kept}
+    gradients.BUCKET = bucket
     return found
 
 
 def stopped(out: Path, processes: Processes) -> dict[str, Any]:
     """A run with dropout that goes on after a stop, and one that was never stopped."""
     chosen = two_corpora(
-        out, dropout=0.3, epochs=3, batch_words=12, checkpoint_seconds=0, average=0.9
+        out, dropout=0.3, epochs=2, batch_words=12, checkpoint_seconds=0, average=0.9
     )
     whole = list(run_training(chosen, out / "whole"))
-    list(islice(run_training(chosen, out / "stopped"), 5))
+    list(islice(run_training(chosen, out / "stopped"), 3))
     rest = list(run_training(chosen, out / "stopped", resume=True))
     steps = [event.loss for event in whole if isinstance(event, Step)]
     resumed = [event.loss for event in rest if isinstance(event, Step)]
@@ -260,10 +260,11 @@ CASES: dict[str, Callable[[Path, Processes], Any]] = {
     )
 }
 
-if __name__ == "__main__":
-    folder, *names = sys.argv[1:]
+
+def go_through_cases(out: Path) -> None:
+    """Write what each case returns to OUT/CASE-RANK.json."""
     torch.set_num_threads(1)
+    run.draw_training = lambda *_: None  # type: ignore[attr-defined]
     here = joined()
-    for name in names:
-        result = json.dumps(CASES[name](Path(folder), here))
-        (Path(folder) / f"{name}-{here.rank}.json").write_text(result)
+    for name, case in CASES.items():
+        (out / f"{name}-{here.rank}.json").write_text(json.dumps(case(out, here)))

@@ -20,8 +20,9 @@ from tests.tiny import tiny_transformer
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> None:
+def one_thread_and_no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.set_num_threads(1)
+    monkeypatch.setattr("fencepost.run.train.draw_training", lambda *_: None)
 
 
 def chosen(folder: Path, kind: str, *, lstm_layers: int = 0, **encoder: Any) -> Settings:

@@ -13,7 +13,7 @@ from fencepost.parser.model import load_model
 from fencepost.run.evaluate import evaluate
 from fencepost.run.train import run_training
 from tests.eight import settings
-from tests.training.cases import CASES, SHAPES, descent, write_corpora
+from tests.training.cases import CASES, SHAPES, descent, go_through_cases, write_corpora
 from tests.training.pair import run_pair
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_corpora(folder)
     torch.set_num_threads(1)
     heads: dict[str, Any] = {"tree": {}, "entities": {}, "tags": {}}
-    list(run_training(settings(folder / "eight.jsonl", heads, epochs=12), folder / "one"))
+    list(run_training(settings(folder / "eight.jsonl", heads, epochs=4, rate=1e-2), folder / "one"))
     (folder / "one/model").rename(folder / "model")
     return folder
 
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def results(folder: Path) -> Results:
     """What each of the processes makes of each case: two processes go through all of them."""
-    ends = run_pair("-m", "tests.training.cases", folder, *CASES)
+    ends = run_pair(go_through_cases, folder)
     assert [status for status, *_ in ends] == [0, 0], ends
     return {
         name: [json.loads((folder / f"{name}-{rank}.json").read_text()) for rank in (0, 1)]
