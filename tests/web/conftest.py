@@ -1,4 +1,4 @@
-"""One server and one browser for all tests of the page in a module.
+"""One server, one browser and one page for all tests of the page in a module.
 
 They do not outlive it: as long as a browser is open, Playwright has an event loop running in this
 thread, and other tests want their own.
@@ -7,9 +7,9 @@ thread, and other tests want their own.
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 
-from tests.web.pages import Watched, chromium, opened, served
+from tests.web.pages import Watched, chromium, opened, served, window
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,20 @@ def page_address(browser: Browser) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture
-def page(browser: Browser, page_address: str) -> Iterator[Watched]:
-    with opened(browser, page_address) as watched:
+@pytest.fixture(scope="module")
+def desktop(browser: Browser) -> Iterator[BrowserContext]:
+    with window(browser) as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def tab(desktop: BrowserContext, page_address: str) -> Iterator[Watched]:
+    with opened(desktop, page_address) as watched:
         yield watched
+
+
+@pytest.fixture
+def page(tab: Watched) -> Iterator[Watched]:
+    tab.open_anew()
+    yield tab
+    tab.check()

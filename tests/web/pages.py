@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 import fencepost
 from fencepost.web.app import make_app
@@ -89,6 +89,16 @@ class Watched:
     def open(self, path: str = "") -> None:
         self.page.goto(self.address + path)
 
+    def open_anew(self) -> None:
+        """Open the page as if nobody had been there before; only emulated media stay."""
+        self.page.unroute_all()
+        self.page.mouse.move(0, 0)
+        self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        self.page.goto("about:blank")
+        self.errors.clear()
+        self.hosts.clear()
+        self.open()
+
     def check(self) -> None:
         """Nothing failed but what a refusal is, and nobody else was asked."""
         refusals = "Failed to load resource"
@@ -131,19 +141,17 @@ class Watched:
 
 
 @contextmanager
-def opened(
+def window(
     browser: Browser,
-    address: str,
     *,
     size: tuple[int, int] = DESKTOP,
     scheme: Scheme = "light",
     still: bool = True,
-) -> Iterator[Watched]:
-    """A page of its own, checked when it is closed.
+) -> Iterator[BrowserContext]:
+    """A window, in which pages can be opened.
 
     Args:
         browser: in which.
-        address: of the server.
         size: of the window.
         scheme: what the system prefers.
         still: whether the reader wants nothing to move; a parse is then not played by itself.
@@ -155,8 +163,15 @@ def opened(
         reduced_motion="reduce" if still else "no-preference",
         has_touch=size == PHONE,
     )
+    yield context
+    context.close()
+
+
+@contextmanager
+def opened(context: BrowserContext, address: str) -> Iterator[Watched]:
+    """The page at an address, checked when it is closed."""
     watched = Watched(context.new_page(), address)
     watched.open()
     yield watched
+    watched.page.close()
     watched.check()
-    context.close()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.web.pages import Watched, chromium, opened, served
+from tests.web.pages import Watched, chromium, opened, served, window
 
 PICTURE = Path(__file__).parents[2] / "docs/guides/explore.png"
 SIZE = (1080, 1130)
@@ -23,7 +23,8 @@ if __name__ == "__main__":
     with (
         served() as address,
         chromium() as browser,
-        opened(browser, address, size=SIZE) as page,
+        window(browser, size=SIZE) as context,
+        opened(context, address) as page,
     ):
         play(page)
         page.page.screenshot(path=PICTURE)

@@ -7,12 +7,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, Locator, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Route, expect
 
 from fencepost.drawing.html import STYLE
 from fencepost.parser.asking import Asking
 from fencepost.web.settings import Settings
-from tests.web.pages import PHONE, TEXT, Watched, opened, parser, served
+from tests.web.pages import PHONE, TEXT, Watched, opened, parser, served, window
 
 pytestmark = pytest.mark.slow
 
@@ -293,8 +293,8 @@ def test_a_constraint_is_not_met_as_long_as_nobody_answers(page: Watched) -> Non
     assert page.spans("tree") == found(TEXT, "tree", must=[(10, 13, "VP")])
 
 
-def test_a_sentence_that_is_too_long_to_ask_about_is_only_shown(browser: Browser) -> None:
-    with served(Settings(max_close_words=5)) as address, opened(browser, address) as page:
+def test_a_sentence_that_is_too_long_to_ask_about_is_only_shown(desktop: BrowserContext) -> None:
+    with served(Settings(max_close_words=5)) as address, opened(desktop, address) as page:
         page.parse("The old cat saw the small dog in May.")
         tree = page.layer("tree")
         for name in ("Readings", "Play the parse"):
@@ -404,7 +404,7 @@ def test_escape_goes_back_to_the_span_that_was_chosen(page: Watched) -> None:
 
 
 def test_a_parse_is_played_by_itself_up_to_its_end(browser: Browser, page_address: str) -> None:
-    with opened(browser, page_address, still=False) as page:
+    with window(browser, still=False) as moving, opened(moving, page_address) as page:
         page.page.clock.install()
         page.parse("The cat sat.")
         tree = page.layer("tree")
@@ -416,20 +416,22 @@ def test_a_parse_is_played_by_itself_up_to_its_end(browser: Browser, page_addres
         assert page.spans("tree") == found("The cat sat.", "tree")
 
 
-def test_light_and_dark_are_chosen_and_kept(page: Watched) -> None:
-    def paper() -> str:
-        return str(page.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+def test_light_and_dark_are_chosen_and_kept(browser: Browser, page_address: str) -> None:
+    with window(browser) as context, opened(context, page_address) as page:
 
-    light = paper()
-    page.page.get_by_label("Dark").check(force=True)
-    dark = paper()
-    assert dark != light
-    page.page.reload()
-    assert paper() == dark
-    page.page.get_by_label("System").check(force=True)
-    assert paper() == light
-    page.page.emulate_media(color_scheme="dark")
-    assert paper() == dark
+        def paper() -> str:
+            return str(page.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+        light = paper()
+        page.page.get_by_label("Dark").check(force=True)
+        dark = paper()
+        assert dark != light
+        page.page.reload()
+        assert paper() == dark
+        page.page.get_by_label("System").check(force=True)
+        assert paper() == light
+        page.page.emulate_media(color_scheme="dark")
+        assert paper() == dark
 
 
 def test_the_drawings_have_the_colours_of_the_package(page: Watched) -> None:
@@ -443,25 +445,29 @@ def test_the_drawings_have_the_colours_of_the_package(page: Watched) -> None:
     assert label.evaluate(colour) != light != "rgb(0, 0, 0)"
 
 
-def test_paper_is_light_and_nothing_plays_on_it(page: Watched) -> None:
-    page.parse("The cat sat.")
-    label = page.layer("tree").locator("text.label").first
-    colour = "element => getComputedStyle(element).fill"
-    light = label.evaluate(colour)
-    page.layer("tree").get_by_role("button", name="Play the parse").click()
-    expect(page.layer("tree").get_by_role("group", name="Player")).to_be_visible()
-    for theme in ("Dark", "System"):
-        page.page.get_by_label(theme).check(force=True)
-        page.page.emulate_media(media="print", color_scheme="dark")
-        assert label.evaluate(colour) == light
-        page.page.emulate_media(media="screen", color_scheme="dark")
-        assert label.evaluate(colour) != light
-    page.page.pdf()
-    expect(page.layer("tree").get_by_role("group", name="Player")).to_have_count(0)
+def test_paper_is_light_and_nothing_plays_on_it(browser: Browser, page_address: str) -> None:
+    with window(browser) as context, opened(context, page_address) as page:
+        page.parse("The cat sat.")
+        label = page.layer("tree").locator("text.label").first
+        colour = "element => getComputedStyle(element).fill"
+        light = label.evaluate(colour)
+        page.layer("tree").get_by_role("button", name="Play the parse").click()
+        expect(page.layer("tree").get_by_role("group", name="Player")).to_be_visible()
+        for theme in ("Dark", "System"):
+            page.page.get_by_label(theme).check(force=True)
+            page.page.emulate_media(media="print", color_scheme="dark")
+            assert label.evaluate(colour) == light
+            page.page.emulate_media(media="screen", color_scheme="dark")
+            assert label.evaluate(colour) != light
+        page.page.pdf()
+        expect(page.layer("tree").get_by_role("group", name="Player")).to_have_count(0)
 
 
 def test_nothing_is_wider_than_a_phone(browser: Browser, page_address: str, tmp_path: Path) -> None:
-    with opened(browser, page_address, size=PHONE, scheme="dark") as page:
+    with (
+        window(browser, size=PHONE, scheme="dark") as phone,
+        opened(phone, page_address) as page,
+    ):
         assert page.overflow() == 0
         page.parse(f"{TEXT} Pneumonoultramicroscopicsilicovolcanoconiosis{'x' * 60}!")
         assert page.overflow() == 0
@@ -509,9 +515,9 @@ def test_refusals_are_told_in_words(page: Watched) -> None:
     expect(message).to_have_text("1 sentence.")
 
 
-def test_what_is_too_long_is_told_with_the_limit(browser: Browser) -> None:
+def test_what_is_too_long_is_told_with_the_limit(desktop: BrowserContext) -> None:
     limits = Settings(max_body=1000, max_words=100)
-    with served(limits) as address, opened(browser, address) as page:
+    with served(limits) as address, opened(desktop, address) as page:
         message = page.page.locator("#message")
         text = page.page.get_by_label("Text", exact=True)
         for given, told in (
@@ -558,32 +564,22 @@ def test_an_emptied_field_takes_back_what_was_asked(page: Watched) -> None:
     expect(page.page.get_by_role("button", name="Parse", exact=True)).to_be_visible()
 
 
-def test_a_wrong_token_is_told_and_asked_for_again(browser: Browser) -> None:
-    with served(Settings(token="open sesame")) as address, opened(browser, address) as page:
+def test_a_token_is_asked_for_until_it_is_right_and_then_used(desktop: BrowserContext) -> None:
+    with served(Settings(token="open sesame")) as address, opened(desktop, address) as page:
         page.page.get_by_role("button", name="Parse", exact=True).click()
         message = page.page.locator("#message")
         expect(message).to_have_text("This server wants a token.")
         field = page.page.get_by_label("Token of this server")
+        expect(field).to_be_focused()
         for wrong in ("close sesame", "ouvre-toi, sésame", "ouvre-toi 🙂"):
             field.fill(wrong)
             field.press("Enter")
             expect(message).to_have_text("This token is not right.")
             expect(field).to_be_focused()
             expect(field).to_have_value("")
-            page.page.reload()  # nothing of it is kept
-            page.page.get_by_role("button", name="Parse", exact=True).click()
-            expect(message).to_have_text("This server wants a token.")
-        field.fill("open sesame")
-        field.press("Enter")
-        expect(page.page.locator(".sentence")).to_have_count(1)
-
-
-def test_a_server_with_a_token_is_asked_with_it(browser: Browser) -> None:
-    with served(Settings(token="open sesame")) as address, opened(browser, address) as page:
+        page.page.reload()  # nothing of it is kept
         page.page.get_by_role("button", name="Parse", exact=True).click()
-        expect(page.page.locator("#message")).to_contain_text("This server wants a token.")
-        field = page.page.get_by_label("Token of this server")
-        expect(field).to_be_focused()
+        expect(message).to_have_text("This server wants a token.")
         field.fill("open sesame")
         field.press("Enter")
         expect(page.page.locator(".sentence")).to_have_count(1)

@@ -1,12 +1,12 @@
 """What people with disabilities would stumble over, as far as axe-core can tell."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.web.pages import DESKTOP, PHONE, Scheme, Watched, opened
+from tests.web.pages import DESKTOP, PHONE, Watched, opened, window
 
 pytestmark = pytest.mark.slow
 
@@ -18,36 +18,27 @@ def empty(page: Watched) -> None:
     expect(page.page.get_by_role("heading", name="Look")).to_be_visible()
 
 
-def parsed(page: Watched) -> None:
+def reading(page: Watched) -> None:
+    """All that shows something: readings, brackets, a player, and a span that is pointed at."""
     page.parse(TEXT)
+    page.layer("tree").get_by_role("button", name="Readings").click()
+    expect(page.layer("tree").locator(".reading")).to_have_count(3)
     page.layer("tree").get_by_text("Brackets").click()
-    page.layer("tree").locator(".span").nth(1).focus()
+    page.layer("entities").get_by_role("button", name="Play the parse").click()
+    page.layer("entities").get_by_role("button", name="Forward").click()
+    page.layer("tree").locator("> .drawing .span").nth(1).focus()
 
 
-def choosing(page: Watched) -> None:
-    page.parse(TEXT)
-    page.choose("tree", 1, 3)
-
-
-def contradicting(page: Watched) -> None:
+def asking(page: Watched) -> None:
+    """All that asks for something: constraints that contradict each other, and one to choose."""
     page.parse(TEXT)
     for start, end in ((1, 3), (2, 4)):
         page.choose("tree", start, end)
         page.layer("tree").get_by_role("button", name="Require", exact=True).click()
         expect(page.layer("tree").get_by_role("status")).not_to_be_empty()
     expect(page.layer("tree").locator(".note.refusal")).to_be_visible()
-
-
-def readings(page: Watched) -> None:
-    page.parse(TEXT)
-    page.layer("tree").get_by_role("button", name="Readings").click()
-    expect(page.layer("tree").locator(".reading")).to_have_count(3)
-
-
-def playing(page: Watched) -> None:
-    page.parse(TEXT)
-    page.layer("entities").get_by_role("button", name="Play the parse").click()
-    page.layer("entities").get_by_role("button", name="Forward").click()
+    page.choose("entities", 1, 3)
+    expect(page.layer("entities").get_by_role("group", name="Constraint")).to_be_visible()
 
 
 def asked_for_a_token(page: Watched) -> None:
@@ -57,30 +48,31 @@ def asked_for_a_token(page: Watched) -> None:
     expect(page.page.get_by_label("Token of this server")).to_be_visible()
 
 
-STATES = (empty, parsed, choosing, contradicting, readings, playing, asked_for_a_token)
-
-
-@pytest.mark.parametrize(
-    ("scheme", "size"), [("light", DESKTOP), ("dark", PHONE)], ids=["light", "dark-phone"]
+@pytest.fixture(
+    scope="module",
+    params=[("light", DESKTOP), ("dark", PHONE)],
+    ids=["light", "dark-phone"],
 )
-@pytest.mark.parametrize("state", STATES)
-def test_nobody_is_kept_out(
-    browser: Browser,
-    page_address: str,
-    state: Callable[[Watched], None],
-    scheme: Scheme,
-    size: tuple[int, int],
-) -> None:
+def tab(request: pytest.FixtureRequest, browser: Browser, page_address: str) -> Iterator[Watched]:
+    scheme, size = request.param
+    with (
+        window(browser, scheme=scheme, size=size) as context,
+        opened(context, page_address) as watched,
+    ):
+        yield watched
+
+
+@pytest.mark.parametrize("state", [empty, reading, asking, asked_for_a_token])
+def test_nobody_is_kept_out(page: Watched, state: Callable[[Watched], None]) -> None:
     if not AXE.exists():
         pytest.skip("no axe-core: npm ci --prefix tests/web")
-    with opened(browser, page_address, scheme=scheme, size=size) as page:
-        state(page)
-        page.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = page.page.evaluate(
-            """async () => {
-                const { violations } = await axe.run();
-                return violations.flatMap(({ id, nodes }) =>
-                    nodes.map(({ html, failureSummary }) => `${id}: ${html}\\n${failureSummary}`));
-            }"""
-        )
-        assert found == []
+    state(page)
+    page.page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.page.evaluate(
+        """async () => {
+            const { violations } = await axe.run();
+            return violations.flatMap(({ id, nodes }) =>
+                nodes.map(({ html, failureSummary }) => `${id}: ${html}\\n${failureSummary}`));
+        }"""
+    )
+    assert found == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
@@ -10,10 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +29,7 @@ from fencepost.web import app as web
 from fencepost.web import serving
 from fencepost.web.serving import address_of, listen
 from fencepost.web.settings import Settings
+from tests.web.hostile import asked, until, words_begun
 from tests.web.serving import PARSER
 
 app = typer.Typer(pretty_exceptions_enable=False)
@@ -193,22 +190,11 @@ def test_an_address_is_one_that_browsers_know() -> None:
         assert address_of(listening, "::1") == f"http://[::1]:{port}"
 
 
-SERVE = ("fencepost", "serve", "--port", "0", "--threads", "1")
-SHORT, LONG = 2, 20  # seconds until a server that was told to end gives up waiting
-
-
-def stuck(closing: int) -> tuple[str, ...]:
-    """The command for a server whose parser never ends."""
-    return ("tests.web.stuck", str(closing))
-
-
 @contextmanager
-def running(
-    command: Sequence[str] = SERVE, **variables: str
-) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A server in a process of its own, and where it listens."""
+def running(*arguments: str, **variables: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The command as a program, and where it listens."""
     process = subprocess.Popen(
-        [sys.executable, "-m", *command],
+        [sys.executable, "-m", "fencepost", "serve", "--port", "0", "--threads", "1", *arguments],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -225,58 +211,12 @@ def running(
         process.communicate()
 
 
-def asked(url: str, body: Any, **headers: str) -> tuple[int, Any]:
-    """The status and the answer."""
-    request = urllib.request.Request(
-        url, json.dumps(body).encode(), {"Content-Type": "application/json", **headers}
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=60) as response:
-            return response.status, json.load(response)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, json.load(error)
-
-
-def waiting(address: str, requests: int) -> None:
-    """Wait until the server parses one request, and so many others wait for it."""
-    end = time.monotonic() + 30
-    while words_begun(address) == 0 or health(address)["waiting"] != requests:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def health(address: str) -> Any:
-    with urllib.request.urlopen(f"{address}/health", timeout=60) as response:
-        return json.load(response)
-
-
-def half_sent(address: str) -> socket.socket:
-    """A connection with a request that never ends."""
-    host, port = address.removeprefix("http://").split(":")
-    connection = socket.create_connection((host, int(port)), timeout=30)
-    head = (
-        f"POST /v1/parse HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
-        'Content-Length: 100\r\n\r\n{"text": '
-    )
-    connection.sendall(head.encode())
-    return connection
-
-
-def words_begun(address: str, **headers: str) -> float:
-    """How many words the server has begun to parse; it tells also while it does."""
-    request = urllib.request.Request(f"{address}/metrics", headers=headers)
-    with urllib.request.urlopen(request, timeout=60) as response:
-        found = re.search(r"^fencepost_words_total (\S+)$", response.read().decode(), re.MULTILINE)
-    assert found
-    return float(found[1])
-
-
 @pytest.mark.slow
-def test_a_real_server_answers_many_and_ends_when_told() -> None:
+def test_a_real_server_answers_many_and_ends_when_told(tmp_path: Path) -> None:
     texts = [f"The cat sat on {n} mats. It slept." for n in range(12)]
-    parser = fencepost.load(threads=1)
-    with running(FENCEPOST_TOKEN="secret") as (address, process):
+    PARSER.save(tmp_path / "model")
+    with running("--model", str(tmp_path / "model"), FENCEPOST_TOKEN="secret") as found:
+        address, process = found
         url, token = f"{address}/v1/parse", {"Authorization": "Bearer secret"}
         assert asked(url, {"text": "a"})[0] == 401
         assert asked(url, {"text": "a"}, **token, Host="evil.example")[0] == 400
@@ -285,68 +225,15 @@ def test_a_real_server_answers_many_and_ends_when_told() -> None:
             answers = list(pool.map(lambda text: asked(url, {"text": text}, **token), texts))
         for text, (status, answer) in zip(texts, answers, strict=True):
             assert status == 200
-            assert Document.from_dict(answer["documents"][0]) == parser.parse(text)
+            assert Document.from_dict(answer["documents"][0]) == PARSER.parse(text)
         # What is waiting when it is told to end is still answered.
         with ThreadPoolExecutor(1) as pool:
             before = words_begun(address, **token)
-            last = pool.submit(asked, url, {"text": " ".join(texts * 4)}, **token)
-            end = time.monotonic() + 30
-            while words_begun(address, **token) == before:
-                assert time.monotonic() < end
+            last = pool.submit(asked, url, {"text": " ".join(texts * 40)}, **token)
+            until(lambda: words_begun(address, **token) > before)
             process.send_signal(signal.SIGINT)
             assert last.result()[0] == 200
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (0, "")
     assert "Traceback" not in err
     assert "secret" not in err
-
-
-@pytest.mark.slow
-def test_a_parse_that_never_ends_does_not_keep_the_server_from_ending() -> None:
-    with running(stuck(SHORT)) as (address, process), ThreadPoolExecutor(2) as pool:
-        url = f"{address}/v1/parse"
-        answers = [pool.submit(asked, url, {"text": "a"})]
-        waiting(address, 0)
-        answers.append(pool.submit(asked, url, {"text": "b"}))
-        waiting(address, 1)
-        started = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        ended = [answer.result(30) for answer in answers]
-        out, err = process.communicate(timeout=30)
-        taken = time.monotonic() - started
-    for status, answer in ended:
-        assert status == 503
-        assert answer["error"]["message"] == "the server is about to end"
-    assert (process.returncode, out, err) == (0, "", "")
-    assert SHORT - 0.5 < taken < LONG
-
-
-@pytest.mark.slow
-def test_a_request_that_is_half_there_does_not_keep_the_server_from_ending() -> None:
-    with running(stuck(LONG)) as (address, process), half_sent(address) as upload:
-        assert health(address)["status"] == "ok"  # it has come to the server by now
-        started = time.monotonic()
-        process.send_signal(signal.SIGTERM)
-        answer = upload.makefile().read()
-        out, err = process.communicate(timeout=30)
-        taken = time.monotonic() - started
-    assert answer.startswith("HTTP/1.1 503")
-    assert "the server is about to end" in answer
-    assert (process.returncode, out, err) == (0, "", "")
-    assert taken < LONG
-
-
-@pytest.mark.slow
-def test_a_second_signal_ends_the_server_at_once() -> None:
-    with running(stuck(LONG)) as (address, process), ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(asked, f"{address}/v1/parse", {"text": "a"})
-        waiting(address, 0)
-        started = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-        taken = time.monotonic() - started
-        assert isinstance(answer.exception(30), OSError)
-    assert (process.returncode, out, err) == (0, "", "")
-    assert taken < LONG
