@@ -20,6 +20,7 @@ import sys
 import termios
 import time
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,9 +31,9 @@ LOADED = (
     *("fencepost.run.audit", "fencepost.run.convert", "fencepost.run.corpus.run"),
     *("fencepost.run.draw", "fencepost.run.inspection", "fencepost.run.parse"),
     *("fencepost.run.score", "fencepost.run.trace", "fencepost.run.train"),
-    *("matplotlib.backends.backend_svg", "matplotlib.figure", "spacy.tokens"),
     *("pytest", "tests.reliability.loading", "tests.tiny"),
 )
+OF_EXTRAS = ("matplotlib.backends.backend_svg", "matplotlib.figure", "spacy.tokens")
 
 
 class Ended(NamedTuple):
@@ -130,6 +131,9 @@ def _serve(model: str) -> None:
     torch.set_num_threads(1)
     for name in LOADED:
         import_module(name)
+    for name in OF_EXTRAS:
+        with suppress(ModuleNotFoundError):
+            import_module(name)
     load(model, threads=1).parse("a b")  # what is loaded only when it is needed is loaded now
     for line in sys.stdin:
         sys.stdout.write(json.dumps(_done(json.loads(line))._asdict()) + "\n")
