@@ -19,7 +19,8 @@ from pathlib import Path
 from fencepost.config import NetworkSettings
 from fencepost.formats import Reading, ReadSettings
 from fencepost.parser.calibration import Calibration, calibrate
-from fencepost.parser.model import Model, load_model, save_model
+from fencepost.parser.loading import load_model
+from fencepost.parser.model import Model, save_model
 from fencepost.run.convert import merged
 from fencepost.run.evaluate import Report, evaluate, main_figure
 from fencepost.run.metrics import best_epoch, read_epochs

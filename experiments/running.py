@@ -33,7 +33,8 @@ from fencepost.cli.progress import TrainingBar
 from fencepost.formats import Reading
 from fencepost.parser.model import Model
 from fencepost.run.evaluate import compared
-from fencepost.run.train import check_same, optimizer_of, prepare_training, read_corpora, recipe_of
+from fencepost.run.folder import check_same
+from fencepost.run.train import optimizer_of, prepare_training, read_corpora, recipe_of
 from fencepost.structure import Parse
 from fencepost.training.average import Average, averaged
 from fencepost.training.checkpoint import load_checkpoint, save_checkpoint

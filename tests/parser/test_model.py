@@ -12,7 +12,8 @@ from fencepost.build import Numbers
 from fencepost.config import HeadsSettings, NetworkSettings, checked
 from fencepost.errors import ConfigError, ModelError
 from fencepost.model.manifest import MANIFEST
-from fencepost.parser.model import Model, load_model, new_model, save_model
+from fencepost.parser.loading import load_model
+from fencepost.parser.model import Model, new_model, save_model
 from fencepost.parser.predict import predict
 from fencepost.structure import Sentence
 from tests.tiny import tiny_transformer

@@ -18,7 +18,8 @@ from fencepost.batching.vocabulary import Labels
 from fencepost.errors import ConfigError, DataError, ModelError
 from fencepost.parser import documents as module
 from fencepost.parser.asking import Asked, parts_of
-from fencepost.parser.model import Model, load_model, save_model
+from fencepost.parser.loading import load_model
+from fencepost.parser.model import Model, save_model
 from fencepost.parser.parser import Parser, load
 from fencepost.parser.predict import predict, predict_batch
 from fencepost.structure import Document, Entity, FoundSpan, Parse, Sentence

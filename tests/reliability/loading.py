@@ -10,7 +10,8 @@ import torch
 
 from fencepost.errors import ModelError
 from fencepost.model.manifest import MANIFEST
-from fencepost.parser.model import Model, load_model, save_model
+from fencepost.parser.loading import load_model
+from fencepost.parser.model import Model, save_model
 
 MORE_BYTES = 300 * 2**20
 

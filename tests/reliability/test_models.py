@@ -19,7 +19,8 @@ from safetensors.torch import load_file, save_file
 from fencepost.errors import ModelError
 from fencepost.model.manifest import MANIFEST
 from fencepost.model.pretrained import fetch_pretrained
-from fencepost.parser.model import CONFIG, FILES, LABELS, WEIGHTS, load_model, save_model
+from fencepost.parser.loading import load_model
+from fencepost.parser.model import CONFIG, FILES, LABELS, WEIGHTS, save_model
 from fencepost.run.calibrate import write_temperatures
 from tests.parser.test_model import small_model, transformer_model
 from tests.reliability.driver import Driver

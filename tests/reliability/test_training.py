@@ -16,7 +16,7 @@ from torch import nn
 
 from fencepost.config import Settings, checked
 from fencepost.errors import FencepostError, TrainingError
-from fencepost.parser.model import load_model
+from fencepost.parser.loading import load_model
 from fencepost.run.metrics import Epoch
 from fencepost.run.train import Note, run_training
 from fencepost.training.checkpoint import load_checkpoint, save_checkpoint

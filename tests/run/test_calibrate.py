@@ -16,7 +16,8 @@ from fencepost.cli.calibrate import calibrate
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats import read, write
 from fencepost.parser.calibration import Bin, Calibration
-from fencepost.parser.model import load_model, save_model
+from fencepost.parser.loading import load_model
+from fencepost.parser.model import save_model
 from fencepost.parser.predict import predict
 from fencepost.parser.shipped import find_model
 from fencepost.run.calibrate import (

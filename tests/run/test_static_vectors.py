@@ -9,7 +9,8 @@ from fencepost.batching.vocabulary import RESERVED
 from fencepost.config import Settings
 from fencepost.errors import ConfigError
 from fencepost.model.encoder import WordEncoder
-from fencepost.parser.model import Model, load_model
+from fencepost.parser.loading import load_model
+from fencepost.parser.model import Model
 from fencepost.parser.predict import predict
 from fencepost.run.train import run_training
 from fencepost.structure import Sentence

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from fencepost.config import DataSettings, Settings, checked
 from fencepost.errors import ConfigError, ModelError
-from fencepost.parser.model import load_model
+from fencepost.parser.loading import load_model
 from fencepost.run.metrics import Epoch, read_epochs
 from fencepost.run.train import Note, run_training
 from fencepost.structure import Tree

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from fencepost.config import read_settings
 from fencepost.errors import ConfigError
-from fencepost.parser.model import load_model
+from fencepost.parser.loading import load_model
 from fencepost.run.metrics import read_epochs
 from fencepost.run.train import run_training
 from fencepost.training.device import accelerator_for

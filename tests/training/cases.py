@@ -14,7 +14,7 @@ from fencepost.config import Settings, checked
 from fencepost.errors import ConfigError, FencepostError
 from fencepost.formats import read
 from fencepost.model.network import Network
-from fencepost.parser.model import load_model
+from fencepost.parser.loading import load_model
 from fencepost.run import train as run
 from fencepost.run.evaluate import evaluate, main_figure
 from fencepost.run.metrics import Epoch

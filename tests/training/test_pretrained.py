@@ -11,7 +11,8 @@ from fencepost.batching.vocabulary import Labels
 from fencepost.build import Numbers
 from fencepost.config import NetworkSettings, Settings, TransformerSettings, checked
 from fencepost.model.pretrained import fetch_pretrained
-from fencepost.parser.model import load_model, new_model
+from fencepost.parser.loading import load_model
+from fencepost.parser.model import new_model
 from fencepost.run.metrics import Epoch
 from fencepost.run.train import run_training
 from fencepost.training.loop import optimizer_for

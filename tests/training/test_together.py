@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from fencepost.formats import read
-from fencepost.parser.model import load_model
+from fencepost.parser.loading import load_model
 from fencepost.run.evaluate import evaluate
 from fencepost.run.train import run_training
 from tests.eight import settings

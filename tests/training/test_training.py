@@ -11,7 +11,7 @@ from torch import Tensor
 
 from fencepost.errors import ConfigError, TrainingError
 from fencepost.formats import read
-from fencepost.parser.model import load_model
+from fencepost.parser.loading import load_model
 from fencepost.run.evaluate import evaluate, main_figure
 from fencepost.run.metrics import Epoch, read_epochs
 from fencepost.run.train import run_training

@@ -26,7 +26,7 @@ import torch
 
 from fencepost.parser.asking import Asked
 from fencepost.parser.inputs import Input
-from fencepost.parser.model import load_model
+from fencepost.parser.loading import load_model
 from fencepost.parser.parser import Parser
 from fencepost.parser.predict import Done
 from fencepost.structure import Document

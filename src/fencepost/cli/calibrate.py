@@ -61,7 +61,7 @@ def calibrate(
     if picture is not None:
         run.check_picture(picture)
     from fencepost.formats import Reading, ReadSettings
-    from fencepost.parser.model import load_model
+    from fencepost.parser.loading import load_model
 
     settings = ReadSettings(
         encoding=encoding,

@@ -13,8 +13,9 @@ from fencepost.parser.asking import Asked, Asking, Options, asked_of, parts_of
 from fencepost.parser.documents import Documents
 from fencepost.parser.encoding import Encoded, Recent, encode
 from fencepost.parser.inputs import Input, is_doc, only_sentence, shown, waiting
+from fencepost.parser.loading import load_model
 from fencepost.parser.marginals import Marginals, draw, marginals_of
-from fencepost.parser.model import Model, load_model, save_model
+from fencepost.parser.model import Model, save_model
 from fencepost.parser.predict import Done, beside, check_constraints, layers_of, search, unheard
 from fencepost.parser.scores import Analysis, Scored, analysis_of, scored
 from fencepost.parser.shipped import DEFAULT, find_model

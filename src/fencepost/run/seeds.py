@@ -10,8 +10,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 from fencepost.config import Settings
+from fencepost.run.folder import check_folder
 from fencepost.run.metrics import Epoch, best_epoch, read_epochs
-from fencepost.run.train import Note, check_folder, run_training
+from fencepost.run.train import Note, run_training
 from fencepost.training.loop import Step
 from fencepost.training.processes import joined
 

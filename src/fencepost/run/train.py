@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import copy
-import json
-import os
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -27,11 +24,13 @@ from fencepost.formats import Reading, ReadSettings
 from fencepost.model.encoder import WordEncoder
 from fencepost.model.network import Network
 from fencepost.model.pretrained import Pretrained
-from fencepost.parser.model import Model, load_model, new_model, save_model
+from fencepost.parser.loading import load_model
+from fencepost.parser.model import Model, new_model, save_model
 from fencepost.parser.shipped import find_model
 from fencepost.parser.transfer import transferred
 from fencepost.run.convert import merged
 from fencepost.run.evaluate import evaluate, main_figure
+from fencepost.run.folder import FREE, check_folder, check_same, flat, written
 from fencepost.run.metrics import Epoch, add_epoch, read_epochs
 from fencepost.run.picture import NAME as PICTURE
 from fencepost.run.picture import draw_training
@@ -42,7 +41,6 @@ from fencepost.training.device import accelerator_for, set_threads
 from fencepost.training.loop import Progress, Recipe, Step, optimizer_for, train
 from fencepost.training.processes import Processes, is_left_alone, joined, seed_of
 
-FREE = {"training.threads", "training.device", "training.checkpoint_seconds"}  # between two stops
 PICTURE_SECONDS = 5.0  # between two pictures: epochs may be shorter than the drawing takes
 
 
@@ -148,7 +146,7 @@ def run_training(
                 if epoch.is_best:
                     with averaged(model.network, average):
                         save_model(model, out / "model", card=_card(settings, epoch))
-                with _written(out):
+                with written(out):
                     epochs = add_epoch(out, epoch)
         kept.update(losses=[], seconds=0.0, words=0)
         _save(out, network, optimizer, progress, average, kept, processes)
@@ -167,75 +165,6 @@ def run_training(
             except OSError as error:
                 drawn = None
                 yield Note(f"{PICTURE} is left out; it cannot be written: {error.strerror}")
-
-
-@contextmanager
-def _written(out: Path) -> Iterator[None]:
-    """A disk that is full does not look like a fault of ours."""
-    try:
-        yield
-    except OSError as error:
-        raise TrainingError(
-            f"{error.filename or out}: cannot be written ({error.strerror}); the last checkpoint "
-            "is intact, and --resume goes on from it"
-        ) from error
-
-
-def check_folder(out: Path, *, resume: bool) -> None:
-    """Make the folder of a run; one with something in it is only for a run that goes on."""
-    try:
-        if not resume and out.exists() and any(out.iterdir()):
-            raise ConfigError(
-                f"{out}: this folder is not empty; pass --resume to go on with its run"
-            )
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"{out}: no folder for a run: {error.strerror}") from error
-
-
-def check_same(settings: Settings, out: Path) -> None:
-    """Refuse to go on with other settings than the run began with; write down those of a new one.
-
-    The result would be that of neither.
-    """
-    path = out / "settings.json"
-    chosen = settings.model_dump(mode="json")
-    if not path.exists():
-        draft = path.with_name(f".{path.name}")
-        with _written(out):
-            draft.write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
-            os.replace(draft, path)
-        return
-    try:
-        before = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: no JSON: {error}") from error
-    theirs, ours = dict(flat(before)), dict(flat(chosen))
-    lines = [
-        f"  {key}: {theirs.get(key)!r} then, {ours.get(key)!r} now"
-        for key in sorted(theirs.keys() | ours.keys())
-        if key not in FREE and theirs.get(key) != ours.get(key)
-    ]
-    if lines:
-        raise ConfigError(
-            "\n".join([f"{out}: this run was begun with other settings:", *lines])
-            + f'\n  To start anew from its model, set training.init = "{out / "model"}".'
-        )
-
-
-def flat(data: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested settings as keys with dots.
-
-    >>> list(flat({"training": {"rate": 0.1}, "seed": 1}))
-    [('training.rate', 0.1), ('seed', 1)]
-    """
-    if isinstance(data, dict):
-        for name, value in data.items():
-            yield from flat(value, f"{key}.{name}" if key else name)
-    else:
-        yield key, data
 
 
 def _check_alike(

@@ -1,0 +1,84 @@
+"""The folder of a training run: whether it may be used, and with which settings it was begun."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fencepost.config import Settings
+from fencepost.errors import ConfigError, TrainingError
+
+FREE = {"training.threads", "training.device", "training.checkpoint_seconds"}  # between two stops
+
+
+@contextmanager
+def written(out: Path) -> Iterator[None]:
+    """A disk that is full does not look like a fault of ours."""
+    try:
+        yield
+    except OSError as error:
+        raise TrainingError(
+            f"{error.filename or out}: cannot be written ({error.strerror}); the last checkpoint "
+            "is intact, and --resume goes on from it"
+        ) from error
+
+
+def check_folder(out: Path, *, resume: bool) -> None:
+    """Make the folder of a run; one with something in it is only for a run that goes on."""
+    try:
+        if not resume and out.exists() and any(out.iterdir()):
+            raise ConfigError(
+                f"{out}: this folder is not empty; pass --resume to go on with its run"
+            )
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{out}: no folder for a run: {error.strerror}") from error
+
+
+def check_same(settings: Settings, out: Path) -> None:
+    """Refuse to go on with other settings than the run began with; write down those of a new one.
+
+    The result would be that of neither.
+    """
+    path = out / "settings.json"
+    chosen = settings.model_dump(mode="json")
+    if not path.exists():
+        draft = path.with_name(f".{path.name}")
+        with written(out):
+            draft.write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
+            os.replace(draft, path)
+        return
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: no JSON: {error}") from error
+    theirs, ours = dict(flat(before)), dict(flat(chosen))
+    lines = [
+        f"  {key}: {theirs.get(key)!r} then, {ours.get(key)!r} now"
+        for key in sorted(theirs.keys() | ours.keys())
+        if key not in FREE and theirs.get(key) != ours.get(key)
+    ]
+    if lines:
+        raise ConfigError(
+            "\n".join([f"{out}: this run was begun with other settings:", *lines])
+            + f'\n  To start anew from its model, set training.init = "{out / "model"}".'
+        )
+
+
+def flat(data: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested settings as keys with dots.
+
+    >>> list(flat({"training": {"rate": 0.1}, "seed": 1}))
+    [('training.rate', 0.1), ('seed', 1)]
+    """
+    if isinstance(data, dict):
+        for name, value in data.items():
+            yield from flat(value, f"{key}.{name}" if key else name)
+    else:
+        yield key, data
