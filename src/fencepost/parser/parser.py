@@ -15,6 +15,7 @@ from fencepost.parser.encoding import Encoded, Recent, encode
 from fencepost.parser.inputs import Input, is_doc, only_sentence, shown, waiting
 from fencepost.parser.loading import load_model
 from fencepost.parser.marginals import Marginals, draw, marginals_of
+from fencepost.parser.memory import Upkeep
 from fencepost.parser.model import Model, save_model
 from fencepost.parser.predict import Done, beside, check_constraints, layers_of, search, unheard
 from fencepost.parser.scores import Analysis, Scored, analysis_of, scored
@@ -43,6 +44,7 @@ class Parser:
         self.card = card
         self.max_words = max_words
         self._recent = Recent()
+        self._upkeep = Upkeep()
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -168,7 +170,12 @@ class Parser:
         """The parses of many texts, for what has been asked with `asked`."""
         if isinstance(xs, str | bytes | bytearray | Sentence) or is_doc(xs):
             raise TypeError(f"many texts were expected, not {shown(xs)}: parse_many([text])")
-        return self._documents(asked, done or unheard).stream(iter(xs))
+
+        def parsed(words: int) -> None:
+            self._upkeep.look()
+            (done or unheard)(words)
+
+        return self._documents(asked, parsed).stream(iter(xs))
 
     def asked(self, **options: Unpack[Options]) -> Asked:
         """What is asked for, by the options of `parse`, checked."""
