@@ -8,8 +8,8 @@ most of what is measured is the server and not the parser. Each connection asks 
 the other. A request has two inputs: a number that no other request has, and one of a few hundred
 texts, which the server had parsed alone before. The answer has to bring back the number, and the
 same spans. A refusal has to be 503 with `Retry-After`; who is refused asks again, until there is
-an answer. The memory of the server is told after each tenth of the requests, or of the time if
-that is limited instead. The status is 1 if a bound is not
+an answer. The memory of the server is looked at after each answer, and told for each tenth of the
+requests, or of the time if that is limited instead. The status is 1 if a bound is not
 kept: an answer that is missing or another's, any other refusal, memory that grows, a server that
 does not end with status 0 when it is told to.
 """
@@ -40,7 +40,7 @@ SEED = 1
 PATIENCE = 60  # seconds for an answer
 AGAIN = 0.05  # seconds, at most, until who was refused asks again
 PARTS = 10  # after each of them, memory is told
-MOST_GROWTH = 0.05  # of the memory after the first two parts, when caches have filled
+MOST_GROWTH = 0.05  # of the memory in the second part, when caches have filled
 
 Asked = Mapping[str, Any]
 
@@ -193,7 +193,8 @@ class Load:
     taken: list[float] = field(default_factory=list)  # seconds, of each answer
     refused: int = 0
     wrong: Counter[str] = field(default_factory=Counter)
-    memory: list[tuple[int, float]] = field(default_factory=list)
+    samples: list[float] = field(default_factory=list)  # of memory, since it was last told
+    memory: list[float] = field(default_factory=list)  # in MiB, the mean of each part
     begun: int = 0
     started: float = 0.0
     seconds: float = 0.0
@@ -205,6 +206,7 @@ class Load:
             (document,) = (await client.ask({"inputs": [text]})).documents()
             self.alone.append(found_in(document))
         client.close()
+        self._look_at_memory()
         self._tell_memory()
         self.started = time.perf_counter()
         async with asyncio.TaskGroup() as group:
@@ -247,6 +249,7 @@ class Load:
             self.wrong[f"status {answer.status}"] += 1
             return
         self.taken.append(taken)
+        self._look_at_memory()
         if self._share(len(self.taken)) * PARTS >= len(self.memory):
             self._tell_memory()
         mine, its_text = answer.documents()
@@ -255,18 +258,25 @@ class Load:
         elif found_in(its_text) != self.alone[text]:
             self.wrong["other spans than alone"] += 1
 
-    def _tell_memory(self) -> None:
+    def _look_at_memory(self) -> None:
         found = memory_of(self.process)
         if found is not None:
-            self.memory.append((len(self.taken), found))
-            print(f"after {len(self.taken):,} answers: {found:.1f} MiB", flush=True)
+            self.samples.append(found)
+
+    def _tell_memory(self) -> None:
+        if self.samples:
+            mean = sum(self.samples) / len(self.samples)
+            told = f"{mean:.1f} MiB, from {min(self.samples):.1f} to {max(self.samples):.1f}"
+            print(f"until {len(self.taken):,} answers: {told}", flush=True)
+            self.memory.append(mean)
+            self.samples.clear()
 
     @property
     def growth(self) -> float:
-        """By which share memory has grown since the first two parts."""
+        """By which share memory has grown since the second part."""
         if len(self.memory) < PARTS // 2:
             return 0.0
-        return self.memory[-1][1] / self.memory[2][1] - 1
+        return self.memory[-1] / self.memory[2] - 1
 
     def told(self) -> Iterator[str]:
         """What was measured, a line each."""
@@ -278,7 +288,7 @@ class Load:
                 place = min(len(ordered) - 1, int(share * len(ordered)))
                 yield f"p{share * 100:.0f}: {ordered[place] * 1000:.1f} ms"
         yield f"refused with 503 and asked again: {self.refused:,}"
-        yield f"growth of memory since the first two tenths: {self.growth:+.1%}"
+        yield f"growth of memory since the second tenth: {self.growth:+.1%}"
 
     def violations(self) -> Iterator[str]:
         """What was not kept, a line each."""
