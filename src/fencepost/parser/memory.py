@@ -18,7 +18,7 @@ class Upkeep:
         seconds: between two times, at least; each takes about ten milliseconds.
     """
 
-    def __init__(self, *, seconds: float = 2.0) -> None:
+    def __init__(self, *, seconds: float = 1.0) -> None:
         self._seconds = seconds
         self._last = time.monotonic()
 
