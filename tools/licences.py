@@ -70,8 +70,8 @@ and a test compares it with the pins.
   these files under MPL-2.0. What only imports them is not touched by it.
 - **A wheel may hold libraries beside its own code**, compiled in (numpy and torch hold numerical
   ones, pyarrow and ray many). Their licences stand in the wheel, beside its own.
-- **The models that ship** have cards of their own, with the licences of what they were trained
-  on.
+- **The weights of `en-small`**, the model that ships, are under CC BY-NC-SA 4.0, which rules out
+  commercial use. Its card has the licences of what it was trained on.
 """
 
 
