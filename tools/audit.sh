@@ -24,9 +24,11 @@ if [ ! -x "$place/venv/bin/pip-audit" ]; then
   "$place/venv/bin/pip" --disable-pip-version-check install --quiet pip-audit ||
     unknown "pip-audit could not be installed"
 fi
-for service in pypi osv; do
+for service in default osv; do
+  option=$([ "$service" = default ] || echo "--vulnerability-service=$service")
   # What pip-audit cannot look up it only skips, and ends with 0: so what it found is counted.
-  timeout 300 "$place/venv/bin/pip-audit" --progress-spinner off --vulnerability-service "$service" \
+  # shellcheck disable=SC2086
+  timeout 300 "$place/venv/bin/pip-audit" --progress-spinner off $option \
     --no-deps --disable-pip --format json --requirement constraints.txt \
     >"$place/found" 2>"$place/said"
   "$place/venv/bin/python" - "$place/found" "$service" <<'PYTHON'
@@ -50,6 +52,6 @@ if skipped:
 PYTHON
   status=$?
   [ $status -eq 3 ] || exit $status
-  echo "the advisories of $service cannot all be had: $(tail -n 1 "$place/said" | cut -c 1-200)" >&2
+  echo "not all advisories can be had (service: $service): $(tail -n 1 "$place/said" | cut -c 1-200)" >&2
 done
 unknown "no service that has advisories could be reached for all packages"
