@@ -92,7 +92,7 @@ def fetch_pretrained(name: str) -> Pretrained:
             )
     except Exception as error:  # which ones, depends on the versions of several libraries
         where = "the folder" if folder.is_dir() else "the hub, and no folder has that name,"
-        raise ModelError(f"{name}: cannot be loaded from {where}: {_brief(error)}") from error
+        raise ModelError(f"{name}: cannot be loaded from {where}: {brief(error)}") from error
     if not tokenizer.is_fast:
         raise ModelError(f"{name}: its tokenizer has no fast version, which is needed")
     lost = sorted(key for key in report["missing_keys"] if "pooler" not in key)
@@ -157,7 +157,7 @@ def restore_transformer(config: Any, folder: Path) -> PreTrainedModel | Bert:
         return _built(config) if sizes is None else Bert(_checked_sizes(sizes))
     except Exception as error:  # which ones, depends on the versions of several libraries
         raise ModelError(
-            f"{folder}/config.json: transformer: cannot be built from this: {_brief(error)}"
+            f"{folder}/config.json: transformer: cannot be built from this: {brief(error)}"
         ) from error
 
 
@@ -176,7 +176,7 @@ def restore_cutter(pieces: Any, folder: Path, transformer: PreTrainedModel | Ber
     except BaseException as error:
         if not is_refusal(error):
             raise
-        raise ModelError(f"{path}: cannot be read: {_brief(error)}") from error
+        raise ModelError(f"{path}: cannot be read: {brief(error)}") from error
     try:
         cutter = Cutter(
             tokenizer,
@@ -288,7 +288,8 @@ def _reading_part(model: PreTrainedModel) -> PreTrainedModel:
     return part.float()  # type: ignore[no-any-return]
 
 
-def _brief(error: BaseException) -> str:
+def brief(error: BaseException) -> str:
+    """What a library says of bad data, on one line."""
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 

@@ -34,6 +34,7 @@ from fencepost.model.manifest import (
 from fencepost.model.pretrained import (
     TOKENIZER,
     Pretrained,
+    brief,
     is_refusal,
     restore_cutter,
     restore_transformer,
@@ -200,8 +201,7 @@ def _told(where: str) -> Iterator[None]:
     except BaseException as error:
         if not is_refusal(error):
             raise
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
-        raise ModelError(f"{where}: no network can be built from this: {reason}") from error
+        raise ModelError(f"{where}: no network can be built from this: {brief(error)}") from error
 
 
 def _header(path: Path) -> dict[str, tuple[str, tuple[int, ...]]]:
