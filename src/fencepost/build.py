@@ -105,11 +105,9 @@ def build_network(
             pointing[name] = PointingHead(
                 boundary_width=2 * lstm.width if whole else lstm.width,
                 labels=len(numbers.labels[name]),
-                mlp=head.mlp,
-                decoder=head.decoder,
-                previous_label=head.previous_label,
                 open_root=name == "entities",
                 dropout=settings.dropout,
+                **head.model_dump(exclude={"weight"}),  # that of its loss; all others are its own
             )
     tags = None if heads.tags is None else nn.Linear(lstm.width, len(numbers.labels["tags"]))
     return Network(

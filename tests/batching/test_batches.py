@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.batching.batches import by_words, padded, shuffled, step_tensors
-from fencepost.batching.examples import Example, Steps
+from fencepost.batching.batches import by_words, gold_steps, padded, shuffled
+from fencepost.batching.examples import Example
 
 LENGTHS = st.lists(st.integers(1, 30), max_size=40)
 
@@ -37,12 +37,13 @@ def test_rows_are_padded_to_the_longest() -> None:
 
 
 def test_only_rows_with_the_layer_have_steps() -> None:
-    steps = Steps((1, 2, 0), (0, 1, 0), (1, 2, 2), (0, 1, 2))
+    steps = ((1, 0), (2, 1), (0, 2))
     batch = [Example(("a", "b"), {}), Example(("c", "d"), {"tree": steps}, weight=0.5)]
-    tensors = step_tensors(batch, "tree")
-    assert tensors is not None
-    assert tensors.rows.tolist() == [1]
-    assert tensors.boundaries.tolist() == [[1, 2, 0]]
-    assert tensors.mask.tolist() == [[True] * 3]
-    assert tensors.weights.tolist() == [0.5]
-    assert step_tensors(batch, "entities") is None
+    rows, gold = gold_steps(batch, "tree")
+    assert rows == [1]
+    assert gold.boundaries.tolist() == [[1, 2, 0]]
+    assert gold.labels.tolist() == [[0, 1, 2]]
+    assert gold.mask.tolist() == [[True] * 3]
+    rows, none = gold_steps(batch, "entities")
+    assert rows == []
+    assert none.boundaries.shape == (0, 0)

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 
 from fencepost.batching.examples import collect_labels, example
+from fencepost.batching.steps import places
 from fencepost.batching.vocabulary import Labels
 from fencepost.errors import DataError
 from fencepost.structure import Parse, Sentence, Span, Tree
@@ -26,8 +27,7 @@ def test_an_example_says_the_same_as_its_parse(parse: Parse) -> None:
     assert found is not None
     for head, steps in found.steps.items():
         spans = [
-            Span(start, end, labels[head].label(number))
-            for start, end, number in zip(steps.starts, steps.ends, steps.labels, strict=True)
+            Span(start, end, labels[head].label(number)) for start, end, number in places(steps)
         ]
         assert tuple(spans) == fill_gaps(layer_spans(parse, head) or ())
     if "tags" in heads:

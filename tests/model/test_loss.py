@@ -1,16 +1,18 @@
 """Training over what the canonical rules allow: the loss is that of the gold parse."""
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.batching.batches import step_tensors
+from fencepost.batching.batches import gold_steps
 from fencepost.batching.examples import collect_labels, example
-from fencepost.model.following import score
-from fencepost.model.found import Steps
+from fencepost.decoding.rules import Rules
+from fencepost.decoding.walk import score
 from fencepost.model.head import PointingHead
 from fencepost.model.loss import pointing_loss
+from fencepost.model.stepper import stepper_of
 from fencepost.structure import Parse, Sentence
 from tests.strategies import nested_spans, trees
 
@@ -42,8 +44,8 @@ def test_the_loss_is_minus_the_log_probability_of_the_gold_parses(
     layer, gold = drawn
     labels = collect_labels(gold, [layer])
     examples = [found for parse in gold if (found := example(parse, labels))]
-    steps = step_tensors(examples, layer)
-    assert steps is not None
+    rows, steps = gold_steps(examples, layer)
+    assert rows == list(range(len(examples)))
     torch.manual_seed(1)
     head = PointingHead(
         boundary_width=8,
@@ -58,6 +60,7 @@ def test_the_loss_is_minus_the_log_probability_of_the_gold_parses(
     boundaries = torch.randn(len(examples), int(lengths.max()) + 1, 8)
     with torch.no_grad():
         loss = pointing_loss(head, boundaries, lengths, steps, over="canonical")
-        taken = Steps(steps.boundaries, steps.labels, steps.mask.sum(1))
-        expected = -score(head, boundaries, lengths, taken).sum()
-    torch.testing.assert_close(loss, expected, rtol=1e-4, atol=1e-4)
+    expected = -score(
+        stepper_of(head), boundaries.numpy(), lengths.numpy(), Rules(head.open_root), steps
+    ).sum(1)
+    np.testing.assert_allclose(loss.numpy(), expected, rtol=1e-4, atol=1e-4)

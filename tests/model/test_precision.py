@@ -4,6 +4,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -13,6 +14,8 @@ from torch import Tensor, nn
 from fencepost.batching.inputs import Reader, word_inputs
 from fencepost.batching.pieces import PieceInputs, piece_reader
 from fencepost.batching.vocabulary import Vocabulary
+from fencepost.decoding.rules import Rules
+from fencepost.decoding.walk import greedy
 from fencepost.errors import ConfigError
 from fencepost.model import precision as module
 from fencepost.model.encoder import Encoder, WordEncoder
@@ -21,7 +24,7 @@ from fencepost.model.layers import TwoWayLSTM
 from fencepost.model.network import Network
 from fencepost.model.precision import Int8Linear, Precision, Unpadded, with_precision
 from fencepost.model.pretrained import fetch_pretrained
-from fencepost.model.search import greedy
+from fencepost.model.stepper import stepper_of
 from fencepost.model.transformer import TransformerEncoder
 from tests.tiny import tiny_transformer
 
@@ -244,11 +247,14 @@ def test_heads_search_and_tag_as_ever(
     inputs = read(SENTENCES)
     with torch.no_grad():
         states = result.states(inputs)
-        found = greedy(result.head("tree"), result.boundaries(states), inputs.lengths)
+        vectors = result.boundaries(states).numpy()
         assert result.tag_scores(states).dtype == torch.float32
-    assert found.log_probs.dtype == torch.float32
-    assert bool(found.log_probs.isfinite().all())
-    assert result.head("tree").temperature == 2.0
+    head = result.head("tree")
+    found = greedy(stepper_of(head), vectors, inputs.lengths.numpy(), Rules(head.open_root))
+    assert vectors.dtype == np.float32
+    assert all(weight.dtype == torch.float32 for weight in head.parameters())
+    assert bool(np.isfinite(found.log_probs).all())
+    assert head.temperature == 2.0
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,8 +2,9 @@
 
 import json
 from itertools import product
-from math import log
+from math import exp, log
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -62,10 +63,10 @@ def drawn(model: Model, layer: str) -> list[Parse]:
 
 def gaps(*distances: float, right: list[bool], sentence: list[int]) -> Outcomes:
     """Spans with one boundary to point to, and one other label that is so far behind."""
-    nothing = torch.full((len(distances), 1), float("-inf"))
-    below = torch.tensor(distances)[:, None]
-    choices = Choices(nothing, -below, torch.arange(len(distances)))
-    return Outcomes(1.0, (choices,), torch.tensor(right), torch.tensor(sentence))
+    nothing = np.full((len(distances), 1), float("-inf"))
+    below = np.array(distances)[:, None]
+    choices = Choices(nothing, -below, np.arange(len(distances)))
+    return Outcomes(1.0, (choices,), np.array(right, dtype=np.bool_), np.array(sentence, dtype=int))
 
 
 def spans_of(parse: Parse, layer: str) -> tuple[Span, ...]:
@@ -96,14 +97,14 @@ class TestFitting:
 
     def test_probabilities_fit_the_share_that_is_right(self) -> None:
         outcomes = gaps(*[2.0] * 8, right=[True] * 6 + [False] * 2, sentence=[0] * 8)
-        temperature = fit(outcomes, torch.ones(8, dtype=torch.bool))
+        temperature = fit(outcomes, np.ones(8, dtype=np.bool_))
         assert temperature == pytest.approx(2 / log(3), rel=2e-3)  # 3 right for each wrong one
-        assert float(outcomes.log_probs(temperature)[0].exp()) == pytest.approx(0.75, abs=1e-3)
+        assert exp(outcomes.log_probs(temperature)[0]) == pytest.approx(0.75, abs=1e-3)
 
     @pytest.mark.parametrize("right", [[True] * 4, [False] * 4, []])
     def test_what_says_nothing_leaves_the_temperature(self, right: list[bool]) -> None:
         outcomes = gaps(*[2.0] * len(right), right=right, sentence=[0] * len(right))
-        assert fit(outcomes, torch.ones(len(right), dtype=torch.bool)) == 1.0
+        assert fit(outcomes, np.ones(len(right), dtype=np.bool_)) == 1.0
 
     def test_a_half_is_measured_at_the_temperature_of_the_other(self) -> None:
         # Of the even sentences 3 in 4 spans are right, of the odd ones 9 in 10.
@@ -140,7 +141,7 @@ class TestFitting:
                 for parse in predict(model, sentences)
                 for span in spans_of(parse, layer)
             ]
-            told = outcomes.log_probs(temperature).exp()
+            told = np.exp(outcomes.log_probs(temperature))
             assert len(found) > 4
             assert sorted(told.tolist()) == pytest.approx(sorted(found), abs=1e-5)
 
@@ -158,25 +159,25 @@ class TestFitting:
 class TestError:
     def test_is_a_mean_over_bins_of_as_many_spans(self) -> None:
         # 15 bins of two spans: the first, the last, and those between, which are as they should be.
-        probabilities = torch.tensor([0.1, 0.2] + [0.5] * 26 + [0.9, 1.0])
-        right = torch.tensor([False, True] + [True, False] * 13 + [True, True])
-        shuffled = torch.randperm(30, generator=torch.Generator().manual_seed(1))
-        bins = bins_of(probabilities.double(), right)
+        probabilities = np.array([0.1, 0.2] + [0.5] * 26 + [0.9, 1.0])
+        right = np.array([False, True] + [True, False] * 13 + [True, True])
+        shuffled = np.random.default_rng(1).permutation(30)
+        bins = bins_of(probabilities, right)
         assert len(bins) == 15
         assert tuple(bins[0]) == pytest.approx((2, 0.15, 0.5))
         assert tuple(bins[-1]) == pytest.approx((2, 0.95, 1.0))
         assert calibration_error(bins) == pytest.approx((2 * 0.35 + 2 * 0.05) / 30)
-        again = bins_of(probabilities[shuffled].double(), right[shuffled])
+        again = bins_of(probabilities[shuffled], right[shuffled])
         assert (again[0], again[-1]) == (bins[0], bins[-1]), "their order does not matter"
 
     def test_of_nothing_is_nothing(self) -> None:
-        assert bins_of(torch.tensor([]), torch.tensor([], dtype=torch.bool)) == ()
+        assert bins_of(np.zeros(0), np.zeros(0, dtype=np.bool_)) == ()
         assert calibration_error(()) == 0.0
 
     @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
     def test_bins_hold_every_span_once_and_go_up(self, spans: list[tuple[float, bool]]) -> None:
-        probabilities = torch.tensor([p for p, _ in spans], dtype=torch.double)
-        bins = bins_of(probabilities, torch.tensor([right for _, right in spans]))
+        probabilities = np.array([p for p, _ in spans])
+        bins = bins_of(probabilities, np.array([right for _, right in spans]))
         assert sum(one.spans for one in bins) == len(spans)
         assert max(one.spans for one in bins) - min(one.spans for one in bins) <= 1
         means = [one.probability for one in bins]

@@ -5,6 +5,7 @@ from itertools import pairwise
 from math import exp, inf
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -91,6 +92,12 @@ class TestScores:
         scored = parser.score(["a", "b"], "(X (A a) (B b))")
         assert scored.log_prob == -inf
         assert scored.steps["tree"][-1].probability == 0
+
+    def test_behind_an_unknown_label_steps_are_judged_as_ever(self, parser: Parser) -> None:
+        scored = parser.score(["a", "b", "c"], "(S (X (A a) (B b)) (C c))")
+        assert [step.is_known for step in scored.steps["tree"]] == [False, True, True]
+        assert all(0 < step.probability <= 1 for step in scored.steps["tree"][1:])
+        assert scored.log_prob == -inf
 
     def test_another_sentence_is_refused(self, parser: Parser) -> None:
         with pytest.raises(DataError, match="stands over other words: 'a c', not 'a b'"):
@@ -372,9 +379,7 @@ class TestEdits:
 
 
 def encoded(*words: str) -> Encoded:
-    return Encoded(
-        (Sentence(words),), torch.zeros(1, len(words) + 1, 2), torch.tensor([len(words)])
-    )
+    return Encoded((Sentence(words),), np.zeros((1, len(words) + 1, 2)), np.array([len(words)]))
 
 
 def test_the_oldest_is_forgotten_first() -> None:
@@ -404,6 +409,8 @@ class TestSteps:
             total = 1.0
             for step in made:
                 total *= step.probability
+                assert step.rather == step.span
+                assert step.rather.probability == pytest.approx(step.probability)
                 chances = dict(step.candidates)
                 assert sum(chances.values()) == pytest.approx(1, abs=1e-4)
                 assert chances[step.boundary] == max(chances.values())

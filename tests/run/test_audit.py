@@ -4,7 +4,6 @@ import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from math import log
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from fencepost.formats import ReadSettings
 from fencepost.parser.encoding import encode
 from fencepost.parser.model import save_model
 from fencepost.parser.predict import predict
-from fencepost.parser.surprises import GoldStep, Preferred, gold_steps
+from fencepost.parser.steps import given_steps
 from fencepost.run import audit as module
 from fencepost.run.audit import (
     COLUMNS,
@@ -35,8 +34,9 @@ from fencepost.run.audit import (
 )
 from fencepost.run.watching import T, Watched
 from fencepost.structure import Parse, Sentence, Span, Tree
+from tests.parser.making import make_step
 from tests.parser.test_parser import lively_model
-from tests.parser.test_surprises import golds
+from tests.parser.test_steps import golds
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/audit.md"
 MODEL = lively_model("tree", "entities", "tags")
@@ -71,7 +71,7 @@ class TestRanking:
         for parse in some:
             encoded = encode(MODEL, [parse.sentence], tasks=())
             for layer in ("tree", "entities"):
-                (steps,) = gold_steps(MODEL, encoded, [parse], layer=layer)
+                (steps,) = given_steps(MODEL, encoded, [parse], layer=layer)
                 doubted = [step.log_prob for step in steps if step.is_doubted]
                 if doubted:
                     expected.append(min(doubted))
@@ -215,8 +215,8 @@ class TestFiles:
 
 
 def finding(text: str = "men saw dogs", *, layer: str = "tree") -> Finding:
-    first = GoldStep(Span(1, 3, "VP"), log(0.1), Preferred(0, Span(0, 3), log(0.5)))
-    second = GoldStep(Span(0, 1), log(0.25), Preferred(2, Span(0, 2, "NP"), log(0.75)))
+    first = make_step(Span(1, 3, "VP"), 0.1, cursor=3, rather=(Span(0, 3), 0.5))
+    second = make_step(Span(0, 1), 0.25, cursor=0, rather=(Span(0, 2, "NP"), 0.75))
     return Finding("x.ptb", 7, Sentence(tuple(text.split(" ")), id="s7"), layer, (first, second))
 
 
@@ -296,7 +296,7 @@ class TestTelling:
             'x.ptb:7  0.25  no entity "men"  rather: points to 2, NP "men saw" (0.75)\n'
             "    [men saw] dogs ."
         )
-        gap = GoldStep(Span(1, 2), log(0.25), Preferred(3, Span(1, 3), log(0.5)))
+        gap = make_step(Span(1, 2), 0.25, cursor=1, rather=(Span(1, 3), 0.5))
         step = Finding("x", 1, one.sentence, "entities", (gap,))
         assert _told_finding(step).endswith("\n    men [saw] dogs .")
 
@@ -458,8 +458,8 @@ class TestUsefulness:
         found = self.audited(trees)
         assert [one.line for one in found.findings[:2]] == [5, 3]
         label, attachment = (one.steps[0] for one in found.findings[:2])
-        assert (label.span.label, label.rather.span) == ("ADVP", Span(4, 6, "NP"))
-        assert attachment.rather.span == Span(3, 7, "NP"), "a cup of tea"
+        assert (label.span.label, label.rather) == ("ADVP", Span(4, 6, "NP"))
+        assert attachment.rather == Span(3, 7, "NP"), "a cup of tea"
         assert label.probability < attachment.probability < 0.05
         assert all(one.steps[0].probability > 0.1 for one in found.findings[2:])
 
@@ -474,4 +474,4 @@ class TestUsefulness:
         assert {one.line for one in found.findings[:2]} == {2, 4}
         steps = {one.line: one.steps[0] for one in found.findings}
         assert steps[2].span == Span(3, 4, "plant")
-        assert steps[4].rather.span == Span(0, 3, "person")
+        assert steps[4].rather == Span(0, 3, "person")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from heapq import heapify, heapreplace
 from random import Random
 from typing import TypeVar
@@ -12,29 +11,9 @@ import torch
 from torch import Tensor
 
 from fencepost.batching.examples import Example
+from fencepost.batching.steps import Steps
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class StepTensors:
-    """The gold steps of a layer, for the rows of a batch that have it.
-
-    All are (rows, steps) but the first and last: `rows` says which rows of the batch these are,
-    `weights` how much each counts.
-    """
-
-    rows: Tensor  # (rows,)
-    boundaries: Tensor
-    starts: Tensor
-    ends: Tensor
-    labels: Tensor
-    mask: Tensor  # which are steps, and not padding
-    weights: Tensor  # (rows,)
-
-    def to(self, device: torch.device) -> StepTensors:
-        """The same on a device."""
-        return StepTensors(*(getattr(self, name).to(device) for name in self.__dataclass_fields__))
 
 
 def by_words(lengths: Sequence[int], *, most: int) -> list[list[int]]:
@@ -100,21 +79,10 @@ def shares(lengths: Sequence[int], parts: int) -> list[list[int]]:
     return [sorted(share) for share in dealt]
 
 
-def step_tensors(examples: Sequence[Example], layer: str) -> StepTensors | None:
-    """The gold steps of a layer; None if no example has it."""
-    rows = [index for index, example in enumerate(examples) if layer in example.steps]
-    if not rows:
-        return None
-    steps = [examples[row].steps[layer] for row in rows]
-    return StepTensors(
-        torch.tensor(rows),
-        padded(s.boundaries for s in steps),
-        padded(s.starts for s in steps),
-        padded(s.ends for s in steps),
-        padded(s.labels for s in steps),
-        padded((1,) * len(s.boundaries) for s in steps).bool(),
-        torch.tensor([examples[row].weight for row in rows]),
-    )
+def gold_steps(examples: Sequence[Example], layer: str) -> tuple[list[int], Steps]:
+    """The rows of the examples that have a layer, and their gold steps."""
+    rows = [row for row, example in enumerate(examples) if layer in example.steps]
+    return rows, Steps.of([examples[row].steps[layer] for row in rows])
 
 
 def padded(rows: Iterable[Sequence[int]], *, value: int = 0) -> Tensor:

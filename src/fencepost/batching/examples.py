@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from fencepost.batching.steps import Numbered, numbered
 from fencepost.batching.vocabulary import Labels
 from fencepost.errors import DataError
-from fencepost.structure import Parse, Span
+from fencepost.structure import Parse
 from fencepost.tasks.layers import layer_spans
-from fencepost.transition import fill_gaps, pointings
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """The gold steps of a layer: where each points to, the span that it makes and its label."""
-
-    boundaries: tuple[int, ...]
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
-    labels: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +17,7 @@ class Example:
     """A sentence to train on, with the layers that it has."""
 
     words: tuple[str, ...]
-    steps: Mapping[str, Steps]  # by layer
+    steps: Mapping[str, Numbered]  # by layer
     tags: tuple[int, ...] | None = None
     weight: float = 1.0
 
@@ -63,27 +53,19 @@ def example(
         weight: of the sentence.
     """
     wanted = [head for head in labels if layers is None or head in layers]
-    steps: dict[str, Steps] = {}
+    steps: dict[str, Numbered] = {}
     for head in wanted:
         spans = None if head == "tags" else layer_spans(parse, head)
         if spans is not None:
-            steps[head] = _steps(spans, labels[head])
+            for span in spans:
+                _number(labels[head], span.label)
+            steps[head] = numbered(spans, labels[head])
     tags = None
     if "tags" in wanted and parse.tags is not None:
         tags = tuple(_number(labels["tags"], tag) for tag in parse.tags)
     if not parse.words or (tags is None and not steps):
         return None
     return Example(parse.words, steps, tags, weight)
-
-
-def _steps(spans: tuple[Span, ...], labels: Labels) -> Steps:
-    filled = fill_gaps(spans)
-    return Steps(
-        tuple(step.boundary for step in pointings(spans)),
-        tuple(span.start for span in filled),
-        tuple(span.end for span in filled),
-        tuple(_number(labels, span.label) for span in filled),
-    )
 
 
 def _number(labels: Labels, label: str | None) -> int:

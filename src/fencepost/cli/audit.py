@@ -105,15 +105,14 @@ def _told_finding(finding: Finding) -> str:
     place = f"{finding.path}:{finding.line}"
     name = [] if sentence.id is None else [sentence.id]
     gold = _told_span(step.span, sentence, finding.layer)
-    rather = _told_span(step.rather.span, sentence, finding.layer)
+    rather = _told_span(step.rather, sentence, finding.layer)
     parts = [place, *name, f"{step.probability:.2g}", gold]
-    parts.append(
-        f"rather: points to {step.rather.boundary}, {rather} ({step.rather.probability:.2g})"
-    )
+    likely = f"({step.rather.probability:.2g})"
+    parts.append(f"rather: points to {step.rather_boundary}, {rather} {likely}")
     if others:
         parts.append(f"+{len(others)} more")
     # Where the gold has no span, the one that the model would make tells more than the gap.
-    shown = step.rather.span if step.span.label is None and step.rather.span.label else step.span
+    shown = step.rather if step.span.label is None and step.rather.label else step.span
     return f"{'  '.join(parts)}\n    {_marked(shown, sentence)}"
 
 

@@ -47,10 +47,8 @@ class PointingHead(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
-        # How often it was set to learn: what was made of its weights is then old.
-        self.trainings = 0
-        # What scores are divided by before probabilities are made of them in search.
-        self.temperature = 1.0
+        self.trainings = 0  # incremented by `train()`; invalidates cached folded weights
+        self.temperature = 1.0  # logits are divided by it in search
         self.previous_label = previous_label
         self.open_root = open_root
         self.span = Perceptron(boundary_width, hidden=mlp, dropout=dropout)
@@ -146,25 +144,19 @@ class PointingHead(nn.Module):
         found = self.label(torch.cat((states, spans), dim=-1))
         return found @ self.label_vectors.T  # type: ignore[no-any-return]
 
-    def forward(
-        self, boundaries: Tensor, starts: Tensor, ends: Tensor, labels: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """The scores of all steps along a gold path: teacher forcing.
+    def states(self, boundaries: Tensor, starts: Tensor, ends: Tensor, labels: Tensor) -> Tensor:
+        """The decoder's states d_t before each step along given ones: teacher forcing.
 
         Args:
             boundaries: (rows, n + 1, width)
-            starts: of the gold spans in order, (rows, steps)
-            ends: of the gold spans, (rows, steps)
-            labels: of the gold spans, (rows, steps)
+            starts: of the spans in order, (rows, steps)
+            ends: of the spans, (rows, steps)
+            labels: of the spans, (rows, steps)
 
         Returns:
-            Pointing scores (rows, steps, n + 1) and label scores (rows, steps, labels).
+            (rows, steps, decoder)
         """
         rows = len(boundaries)
         later = self.inputs(boundaries, starts[:, :-1], ends[:, :-1], labels[:, :-1])
         inputs = torch.cat((self.first_inputs(rows), later), dim=1)
-        states, _ = self.decode(inputs, self.first_state(rows))
-        return (
-            self.pointing_scores(self.sides(boundaries), states),
-            self.label_scores(boundaries, states, starts, ends),
-        )
+        return self.decode(inputs, self.first_state(rows))[0]

@@ -1,16 +1,18 @@
-"""What training makes small (section 2.3, "Training objective")."""
+"""The training objective (section 2.3)."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from fencepost.batching.batches import StepTensors
+from fencepost.batching.arrays import Bools, Ints
+from fencepost.batching.steps import Steps
 from fencepost.batching.vocabulary import FILLER
-from fencepost.model.configurations import Configurations
+from fencepost.decoding.configurations import Configurations
 from fencepost.model.head import PointingHead
 
 Over = Literal["all", "candidates", "canonical"]
@@ -20,78 +22,122 @@ def pointing_loss(
     head: PointingHead,
     boundaries: Tensor,
     lengths: Tensor,
-    gold: StepTensors,
+    gold: Steps,
     *,
     over: Over = "all",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """The loss of a head, summed over the steps of its rows: pointing plus labelling.
+    """The loss of each row, summed over its steps: pointing plus labelling.
 
     Args:
         head: whose scores are trained.
         boundaries: (rows, n + 1, width), of the rows that have the layer
         lengths: in words, (rows,)
         gold: their steps
-        over: what scores are normalised over: `all` boundaries, the paper's way; `candidates`, its
-            ablation (section 5); or what the `canonical` rules allow, boundaries and labels, so
-            that the loss is minus the log-probability that search gives to the gold parse
+        over: the boundaries to normalise over: `all`, as in the paper; `candidates`, its ablation
+            (section 5); or those that the `canonical` rules allow, and labels likewise, so that the
+            loss is minus the log-probability that search gives to the gold parse
         label_smoothing: share of the target that all labels get; none if some are not allowed
+
+    Returns:
+        (rows,)
     """
-    points, labels = head(boundaries, gold.starts, gold.ends, gold.labels)
+    return steps_loss(
+        head, boundaries, lengths, gold, gold, over=over, label_smoothing=label_smoothing
+    )
+
+
+def steps_loss(
+    head: PointingHead,
+    boundaries: Tensor,
+    lengths: Tensor,
+    path: Steps,
+    gold: Steps,
+    *,
+    over: Over,
+    label_smoothing: float,
+) -> Tensor:
+    """The loss of gold steps at each configuration along a path, which may leave the gold one.
+
+    The decoder reads the spans of the path. Labels are learned for the spans of the gold steps.
+
+    Args:
+        head: whose scores are trained.
+        boundaries: (rows, n + 1, width)
+        lengths: in words, (rows,)
+        path: the steps that are taken
+        gold: the steps to learn in their places
+        over: the boundaries to normalise over
+        label_smoothing: share of the target that all labels get
+
+    Returns:
+        (rows,)
+    """
+    device = boundaries.device
+
+    def on_device(values: Ints | Bools) -> Tensor:
+        return torch.from_numpy(values).to(device)
+
+    states = head.states(
+        boundaries, on_device(path.starts), on_device(path.ends), on_device(path.labels)
+    )
+    points = head.pointing_scores(head.sides(boundaries), states)
+    # Gold steps begin at the cursors of the path, not where earlier gold steps would have led.
+    starts = np.minimum(path.cursors, gold.boundaries)
+    ends = np.maximum(path.cursors, gold.boundaries)
+    labels = head.label_scores(boundaries, states, on_device(starts), on_device(ends))
     width = points.shape[-1]
     if over == "all":
-        allowed = (torch.arange(width, device=points.device) <= lengths[:, None])[:, None]
+        allowed = (torch.arange(width, device=device) <= lengths[:, None])[:, None]
     else:
-        canonical = over == "canonical"
-        allowed, fillers = allowed_along(
-            gold, lengths, width, canonical=canonical, open_root=head.open_root
+        candidates, fillers = allowed_along(
+            path,
+            lengths.cpu().numpy(),
+            width,
+            canonical=over == "canonical",
+            open_root=head.open_root,
         )
-        is_filler = torch.arange(labels.shape[-1], device=labels.device) == FILLER
-        labels = labels.masked_fill(is_filler & ~fillers[..., None], float("-inf"))
+        allowed = on_device(candidates)
+        is_filler = torch.arange(labels.shape[-1], device=device) == FILLER
+        labels = labels.masked_fill(is_filler & ~on_device(fillers)[..., None], float("-inf"))
     points = points.masked_fill(~allowed, float("-inf"))
     each = functional.cross_entropy(
-        points.transpose(1, 2), gold.boundaries, reduction="none"
+        points.transpose(1, 2), on_device(gold.boundaries), reduction="none"
     ) + functional.cross_entropy(
-        labels.transpose(1, 2), gold.labels, reduction="none", label_smoothing=label_smoothing
+        labels.transpose(1, 2),
+        on_device(gold.labels),
+        reduction="none",
+        label_smoothing=label_smoothing,
     )
-    each = each.masked_fill(~gold.mask, 0.0)  # padded steps may have any score, even none
-    return (each.sum(1) * gold.weights).sum()
+    # Padded steps may have any score, even none.
+    return each.masked_fill(~on_device(gold.mask), 0.0).sum(1)
 
 
 def allowed_along(
-    gold: StepTensors,
-    lengths: Tensor,
-    boundaries: int,
-    *,
-    canonical: bool = False,
-    open_root: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """What is allowed before each gold step.
+    path: Steps, lengths: Ints, boundaries: int, *, canonical: bool = False, open_root: bool = False
+) -> tuple[Bools, Bools]:
+    """What is allowed before each step of a path.
 
     Args:
-        gold: the steps
+        path: the steps
         lengths: in words, (rows,)
         boundaries: how many there are with padding
         canonical: whether the rules of `transition.canonical` hold
         open_root: whether the whole sentence may be a filler
 
     Returns:
-        Which boundaries may be pointed to, (rows, steps, boundaries), and whether the gold span may
-        be a filler, (rows, steps).
+        Which boundaries may be pointed to, (rows, steps, boundaries), and whether the span of the
+        step may be a filler, (rows, steps). In padding, everything is allowed.
     """
-    configurations = Configurations.first(lengths, boundaries)
-    candidates, fillers = [], []
-    for step in range(gold.boundaries.shape[1]):
-        here = gold.mask[:, step]
-        # A row that has ended points to 0 and stays; something has to be allowed in it.
-        target = gold.boundaries[:, step].where(here, torch.zeros_like(lengths))
+    where = Configurations.first(lengths, boundaries)
+    candidates = np.ones((*path.boundaries.shape, boundaries), dtype=np.bool_)
+    fillers = np.ones(path.boundaries.shape, dtype=np.bool_)
+    for step, here in enumerate(path.mask.T):
+        boundary = path.boundaries[:, step]  # a row that has ended points to 0 and stays
         if canonical:
-            found = configurations.canonical_candidates()
-            may = configurations.may_be_filler(target[:, None], open_root=open_root)[:, 0]
-            fillers.append(may | ~here)
+            candidates[here, step] = where.canonical_candidates()[here]
+            fillers[here, step] = where.may_be_filler(boundary, open_root=open_root)[here]
         else:
-            found = configurations.candidates()
-            fillers.append(torch.ones_like(here))
-        candidates.append(found | ~here[:, None])
-        configurations = configurations.point(target, filler=gold.labels[:, step] == FILLER)
-    return torch.stack(candidates, dim=1), torch.stack(fillers, dim=1)
+            candidates[here, step] = where.candidates()[here]
+        where = where.point(boundary, path.labels[:, step])
+    return candidates, fillers

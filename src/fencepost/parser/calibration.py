@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 from math import exp, log, sqrt
 from typing import Any, NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from fencepost.batching.arrays import Bools, Floats
 from fencepost.batching.batches import by_words
 from fencepost.parser.encoding import encode
 from fencepost.parser.model import Model
@@ -91,7 +91,7 @@ class Calibration:
         return {"task": self.layer, **own, **counted, **errors, **bins}
 
 
-def bins_of(probabilities: Tensor, right: Tensor) -> tuple[Bin, ...]:
+def bins_of(probabilities: Floats, right: Bools) -> tuple[Bin, ...]:
     """Spans by probability, in 15 bins of the same number of spans.
 
     Bins of the same width would say little of a sure model: nearly all spans fall into the last.
@@ -100,10 +100,10 @@ def bins_of(probabilities: Tensor, right: Tensor) -> tuple[Bin, ...]:
         probabilities: (spans,)
         right: whether each span is, (spans,)
     """
-    order = probabilities.argsort(stable=True)
+    order = probabilities.argsort(kind="stable")
     return tuple(
-        Bin(len(part), float(probabilities[part].mean()), float(right[part].double().mean()))
-        for part in order.tensor_split(BINS)
+        Bin(len(part), float(probabilities[part].mean()), float(right[part].mean()))
+        for part in np.array_split(order, BINS)
         if len(part)
     )
 
@@ -139,18 +139,18 @@ def least(function: Callable[[float], float], *, low: float, high: float) -> flo
     return (low + high) / 2
 
 
-def log_loss(log_probs: Tensor, right: Tensor) -> float:
+def log_loss(log_probs: Floats, right: Bools) -> float:
     """The mean negative log-likelihood that spans are right, or wrong, as they are.
 
     Args:
         log_probs: (spans,)
         right: (spans,)
     """
-    wrong = (-torch.expm1(log_probs)).clamp(min=_SUREST).log()
-    return -float(torch.where(right, log_probs, wrong).mean())
+    wrong = np.log(np.maximum(-np.expm1(log_probs), _SUREST))
+    return -float(np.where(right, log_probs, wrong).mean())
 
 
-def fit(outcomes: Outcomes, among: Tensor) -> float:
+def fit(outcomes: Outcomes, among: Bools) -> float:
     """The temperature at which some of the spans are most likely right and wrong as they are.
 
     If all of them are right, or all wrong, they say nothing of it, and it stays what it was.
@@ -160,7 +160,7 @@ def fit(outcomes: Outcomes, among: Tensor) -> float:
         among: which spans, (spans,)
     """
     right = outcomes.right[among]
-    if bool(right.all()) or not bool(right.any()):
+    if right.all() or not right.any():
         return outcomes.temperature
 
     def loss(log_temperature: float) -> float:
@@ -179,20 +179,20 @@ def calibration_of(layer: str, outcomes: Outcomes, *, sentences: int) -> Calibra
     """
     right, odd = outcomes.right, outcomes.sentence % 2 == 1
     before = outcomes.log_probs(outcomes.temperature)
-    after = torch.where(
+    after = np.where(
         odd,
         outcomes.log_probs(fit(outcomes, ~odd)),
         outcomes.log_probs(fit(outcomes, odd)),
     )
     return Calibration(
         layer,
-        round(fit(outcomes, torch.ones_like(odd)), 4),
+        round(fit(outcomes, np.ones_like(odd)), 4),
         outcomes.temperature,
         sentences,
         log_loss(before, right) if len(right) else 0.0,
         log_loss(after, right) if len(right) else 0.0,
-        bins_of(before.exp(), right),
-        bins_of(after.exp(), right),
+        bins_of(np.exp(before), right),
+        bins_of(np.exp(after), right),
     )
 
 

@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 
+import numpy as np
 import torch
-from torch import Tensor
 
+from fencepost.batching.arrays import Floats, Ints
 from fencepost.model.network import device_of
 from fencepost.parser.model import Model
 from fencepost.structure import Sentence
@@ -22,8 +23,8 @@ class Encoded:
     """Sentences and the vectors of their boundaries."""
 
     sentences: tuple[Sentence, ...]  # with tags, if these were asked for
-    boundaries: Tensor  # (sentences, n + 1, width)
-    lengths: Tensor  # in words, (sentences,)
+    boundaries: Floats  # (sentences, n + 1, width)
+    lengths: Ints  # in words, (sentences,)
 
 
 @torch.no_grad()
@@ -46,8 +47,8 @@ def encode(model: Model, sentences: Sequence[Sentence], *, tasks: Collection[str
         sentences = [
             _tagged(model, sentence, row) for sentence, row in zip(sentences, best, strict=True)
         ]
-    boundaries = network.boundaries(states).float()
-    return Encoded(tuple(sentences), boundaries, inputs.lengths.to(device))
+    boundaries = network.boundaries(states).float().cpu().numpy()
+    return Encoded(tuple(sentences), boundaries, inputs.lengths.cpu().numpy())
 
 
 def _tagged(model: Model, sentence: Sentence, numbers: Sequence[int]) -> Sentence:
@@ -63,7 +64,7 @@ class Recent:
 
     def __init__(self, most: int = _RECENT_WORDS) -> None:
         self.most = most
-        self._kept: OrderedDict[tuple[str, ...], Tensor] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ...], Floats] = OrderedDict()
         self._words = 0
         self._lock = Lock()
 
@@ -72,7 +73,7 @@ class Recent:
         for sentence, boundaries in zip(encoded.sentences, encoded.boundaries, strict=True):
             with self._lock:
                 self._forget(sentence.words)
-                self._kept[sentence.words] = boundaries[: len(sentence) + 1].clone()
+                self._kept[sentence.words] = boundaries[: len(sentence) + 1].copy()
                 self._words += len(sentence)
                 while self._words > self.most:
                     self._forget(next(iter(self._kept)))
@@ -87,5 +88,4 @@ class Recent:
             boundaries = self._kept.get(sentence.words)
         if boundaries is None:
             return None
-        lengths = torch.tensor([len(sentence)], device=boundaries.device)
-        return Encoded((sentence,), boundaries[None], lengths)
+        return Encoded((sentence,), boundaries[None], np.array([len(sentence)]))

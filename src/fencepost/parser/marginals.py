@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-import torch
+import numpy as np
 
-from fencepost.model.search import sample
+from fencepost.decoding.walk import sample
 from fencepost.parser.encoding import Encoded
 from fencepost.parser.model import Model
 from fencepost.parser.readings import Reading, parse_of, readings_of
@@ -55,18 +55,21 @@ def draw(
         seed: of chance.
     """
     (sentence,) = encoded.sentences
-    generator = torch.Generator().manual_seed(seed)
+    generator = np.random.default_rng(seed)
     at_once = max(_MOST_WORDS // len(sentence), 1)
     ways: list[dict[str, Reading]] = [{} for _ in range(samples)]
     for layer in layers:
         for first in range(0, samples, at_once):
             some = ways[first : first + at_once]
-            chances = torch.rand(1, len(some), 2 * (2 * len(sentence) - 1), generator=generator)
+            chances = generator.random(
+                (1, len(some), 2 * (2 * len(sentence) - 1)), dtype=np.float32
+            )
             found = sample(
-                model.network.head(layer),
+                model.stepper(layer),
                 encoded.boundaries,
                 encoded.lengths,
-                chances.to(encoded.boundaries.device),
+                model.rules(layer),
+                chances,
             )
             (readings,) = readings_of(found, model.numbers.labels[layer])
             for way, reading in zip(some, readings, strict=True):

@@ -26,10 +26,14 @@ from fencepost.batching.inputs import Reader
 from fencepost.batching.vocabulary import Vocabulary
 from fencepost.build import Numbers, build_network, build_pretrained, build_reader
 from fencepost.config import HeadsSettings, NetworkSettings
+from fencepost.decoding.constraints import RowLimits
+from fencepost.decoding.rules import Rules
+from fencepost.decoding.stepper import Stepper
 from fencepost.errors import ModelError
 from fencepost.model.manifest import MANIFEST, write_manifest
 from fencepost.model.network import Network
 from fencepost.model.pretrained import TOKENIZER, Pretrained, plain_pieces, save_tokenizer
+from fencepost.model.stepper import stepper_of
 
 VERSION = 1
 CONFIG, LABELS, WEIGHTS = "config.json", "labels.json", "weights.safetensors"
@@ -49,6 +53,16 @@ class Model:
     network_settings: NetworkSettings
     heads: HeadsSettings
     pretrained: Pretrained | None = None  # the transformer in the network, with its tokenizer
+
+    def stepper(self, layer: str) -> Stepper[Any]:
+        """Scores the steps of a layer."""
+        return stepper_of(self.network.head(layer))
+
+    def rules(
+        self, layer: str, *, canonical: bool = True, limits: RowLimits | None = None
+    ) -> Rules:
+        """The rules for the steps of a layer."""
+        return Rules(self.network.head(layer).open_root, canonical, limits)
 
 
 def new_model(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from fencepost.batching.arrays import Bools, Floats, Ints
 from fencepost.batching.vocabulary import FILLER
-from fencepost.model.fast import FastStepping
-from fencepost.model.head import PointingHead
-from fencepost.model.stepping import MINUS, Rules
+from fencepost.decoding.rules import MINUS
+from fencepost.decoding.walk import best, walk
 from fencepost.parser.encoding import Encoded
 from fencepost.parser.model import Model
 from fencepost.scoring import Comparison, Side, side_of_tree
@@ -31,14 +29,15 @@ class Choices:
     whatever could not be chosen, is -inf. So even the last trace of doubt keeps its digits.
     """
 
-    points: Tensor  # (steps, n + 1)
-    labels: Tensor  # (steps, labels)
-    step: Tensor  # which step made each span, (spans,)
+    points: Floats  # (steps, n + 1)
+    labels: Floats  # (steps, labels)
+    step: Ints  # which step made each span, (spans,)
 
-    def log_probs(self, ratio: float) -> Tensor:
+    def log_probs(self, ratio: float) -> Floats:
         """Those of the spans, at so many times the temperature: (spans,), of 64 bits."""
-        doubts = [(others / ratio).exp().sum(-1) for others in (self.points, self.labels)]
-        return -torch.stack(doubts).double().log1p().sum(0)[self.step]
+        doubts = (np.exp(others / ratio).sum(-1) for others in (self.points, self.labels))
+        each: Floats = -sum(np.log1p(doubt.astype(np.float64)) for doubt in doubts)
+        return each[self.step]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +46,13 @@ class Outcomes:
 
     temperature: float  # at which they were found
     choices: tuple[Choices, ...]  # batch by batch
-    right: Tensor  # (spans,)
-    sentence: Tensor  # which sentence each span is of, (spans,)
+    right: Bools  # (spans,)
+    sentence: Ints  # which sentence each span is of, (spans,)
 
-    def log_probs(self, temperature: float) -> Tensor:
+    def log_probs(self, temperature: float) -> Floats:
         """Those of the spans at any temperature: (spans,)."""
         ratio = temperature / self.temperature
-        return torch.cat([some.log_probs(ratio) for some in self.choices])
+        return np.concatenate([some.log_probs(ratio) for some in self.choices])
 
 
 def joined(parts: Sequence[Outcomes]) -> Outcomes:
@@ -61,12 +60,11 @@ def joined(parts: Sequence[Outcomes]) -> Outcomes:
     return Outcomes(
         parts[0].temperature,
         tuple(some for part in parts for some in part.choices),
-        torch.cat([part.right for part in parts]),
-        torch.cat([part.sentence for part in parts]),
+        np.concatenate([part.right for part in parts]),
+        np.concatenate([part.sentence for part in parts]),
     )
 
 
-@torch.no_grad()
 def outcomes_of(
     model: Model,
     encoded: Encoded,
@@ -84,22 +82,23 @@ def outcomes_of(
         gold: the annotation of each sentence, with its number.
         comparison: of trees.
     """
-    head, labels = model.network.head(layer), model.numbers.labels[layer]
-    own = [row for row, (_, parse) in enumerate(gold) if layer_spans(parse, layer) is not None]
-    rows = encoded.lengths.new_tensor(own)
-    points: list[Tensor] = []
-    choices: list[Tensor] = []
-    spans: dict[int, list[tuple[int, Span]]] = {row: [] for row in own}  # and their steps
+    labels = model.numbers.labels[layer]
+    rows = [row for row, (_, parse) in enumerate(gold) if layer_spans(parse, layer) is not None]
+    points: list[Floats] = []
+    chains: list[Floats] = []
+    spans: dict[int, list[tuple[int, Span]]] = {row: [] for row in rows}  # and their steps
     steps = 0
-    for taken in _walk(head, encoded.boundaries[rows], encoded.lengths[rows]):
-        kept = taken.label != FILLER
-        points.append(taken.points[kept])
-        choices.append(taken.labels[kept])
-        columns = (rows[taken.row], taken.start, taken.end, taken.label)
-        for row, start, end, number in torch.stack(columns, 1)[kept].tolist():
+    stepper, rules = model.stepper(layer), model.rules(layer)
+    for choice in walk(stepper, encoded.boundaries[rows], encoded.lengths[rows], rules, best):
+        kept = choice.label != FILLER  # a finished row has none either
+        points.append(_below(choice.points, choice.boundary)[kept])
+        chains.append(_below(choice.labels, choice.label)[kept])
+        columns = (choice.rows, choice.where.cursor, choice.boundary, choice.label)
+        for row, cursor, boundary, number in np.stack(columns, 1)[kept].tolist():
+            start, end = sorted((cursor, boundary))
             # Each label of a chain is a span of its own, with the probability of the step.
             chain = split(labels.label(number) or "")
-            spans[row] += ((steps, Span(start, end, label)) for label in chain)
+            spans[rows[row]] += ((steps, Span(start, end, label)) for label in chain)
             steps += 1
     counted: list[tuple[int, bool, int]] = []
     for row, some in spans.items():
@@ -110,11 +109,11 @@ def outcomes_of(
             for (step, _), mark in zip(some, marks, strict=True)
             if mark is not None
         )
-    made = torch.tensor(counted, dtype=torch.long).view(-1, 3)
+    made = np.array(counted, dtype=np.intp).reshape(-1, 3)
     return Outcomes(
-        head.temperature,
-        (Choices(torch.cat(points).cpu(), torch.cat(choices).cpu(), made[:, 0]),),
-        made[:, 1].bool(),
+        model.network.head(layer).temperature,
+        (Choices(np.concatenate(points), np.concatenate(chains), made[:, 0]),),
+        made[:, 1].astype(np.bool_),
         made[:, 2],
     )
 
@@ -150,47 +149,9 @@ def right_spans(
     return marks
 
 
-class _Taken(NamedTuple):
-    """A step of some rows, as `Choices` tell it."""
-
-    row: Tensor  # (rows,)
-    start: Tensor  # of the span, (rows,)
-    end: Tensor
-    label: Tensor
-    points: Tensor  # (rows, n + 1)
-    labels: Tensor  # (rows, labels)
-
-
-def _walk(head: PointingHead, boundaries: Tensor, lengths: Tensor) -> Iterator[_Taken]:
-    """The steps of greedy search, with all that they are chosen from.
-
-    Args:
-        head: which parses.
-        boundaries: (rows, n + 1, width)
-        lengths: in words, (rows,)
-    """
-    stepping = FastStepping.first(head, boundaries, lengths, Rules(True, head.open_root))
-    row = torch.arange(len(lengths), device=lengths.device)
-    while len(row):
-        points = stepping.pointing()
-        boundary = points.argmax(-1)
-        labels = stepping.labelling(boundary[:, None])[:, 0]
-        label = labels.argmax(-1)
-        cursor = stepping.where.cursor
-        yield _Taken(
-            row,
-            torch.minimum(cursor, boundary),
-            torch.maximum(cursor, boundary),
-            label,
-            _below(points, boundary),
-            _below(labels, label),
-        )
-        stepping = stepping.point(boundary, label)
-        going = (~stepping.where.is_final).nonzero()[:, 0]
-        row, stepping = row[going], stepping.rows(going)
-
-
-def _below(log_probs: Tensor, chosen: Tensor) -> Tensor:
+def _below(log_probs: Floats, chosen: Ints) -> Floats:
     """How far all others are below what was chosen, which itself is -inf: as `log_probs`."""
-    best = chosen[:, None]
-    return (log_probs - log_probs.gather(1, best)).scatter(1, best, MINUS)
+    choice = chosen[:, None]
+    below: Floats = log_probs - np.take_along_axis(log_probs, choice, 1)
+    np.put_along_axis(below, choice, MINUS, 1)
+    return below

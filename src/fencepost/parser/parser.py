@@ -20,7 +20,7 @@ from fencepost.parser.model import Model, save_model
 from fencepost.parser.predict import Done, beside, check_constraints, layers_of, search, unheard
 from fencepost.parser.scores import Analysis, Scored, analysis_of, scored
 from fencepost.parser.shipped import DEFAULT, find_model
-from fencepost.parser.steps import Step, steps_of
+from fencepost.parser.steps import Step, greedy_steps
 from fencepost.parser.threads import set_threads
 from fencepost.structure import Document, Parse, Sentence, Span
 from fencepost.tasks.layers import POINTING
@@ -347,7 +347,7 @@ class Parser:
             own = constraints.get(layer)
             if asked.consistent and layer == "entities":
                 own = beside(own, tree)
-            for step in steps_of(self.model, encoded, layer, own):
+            for step in greedy_steps(self.model, encoded, layer, own):
                 if layer == "tree":
                     tree.append(step.span)
                 yield step

@@ -7,8 +7,9 @@ from dataclasses import replace
 from heapq import nlargest
 
 from fencepost.batching.batches import by_words
-from fencepost.model.constraints import RowLimits, limits_of
-from fencepost.model.search import beam, greedy
+from fencepost.decoding.beam import beam
+from fencepost.decoding.constraints import RowLimits, limits_of
+from fencepost.decoding.walk import greedy
 from fencepost.parser.asking import Asked
 from fencepost.parser.encoding import Encoded, encode
 from fencepost.parser.model import Model
@@ -101,9 +102,8 @@ def check_constraints(
     """
     lengths = [len(sentence) for sentence in sentences]
     for layer in layers_of(model, asked):
-        head, labels = model.network.head(layer), model.numbers.labels[layer]
         own = [one.get(layer) for one in constraints]
-        limits_of(own, labels, lengths, open_root=head.open_root)
+        row_limits(model, layer, own, lengths)
 
 
 def search(
@@ -170,21 +170,31 @@ def _readings(
     best: int,
 ) -> list[list[Reading]]:
     """The readings of a layer of each sentence, best first."""
-    head, labels = model.network.head(layer), model.numbers.labels[layer]
-    boundaries, lengths = encoded.boundaries, encoded.lengths
-    limits = limits_of(constraints, labels, lengths.tolist(), open_root=head.open_root)
-    rows = RowLimits.of(limits, labels, boundaries=boundaries.shape[1])
-    rows = None if rows is None else rows.to(boundaries.device)
-    canonical, beams = asked.canonical, max(asked.beams, best)
+    labels = model.numbers.labels[layer]
+    limits = row_limits(model, layer, constraints, [len(one) for one in encoded.sentences])
+    rules = model.rules(layer, canonical=asked.canonical, limits=limits)
+    search_in = (model.stepper(layer), encoded.boundaries, encoded.lengths, rules)
+    beams = max(asked.beams, best)
     wide: list[list[Reading]] = []
     if beams > 1:
-        found = beam(head, boundaries, lengths, beams=beams, canonical=canonical, constraints=rows)
-        wide = readings_of(found, labels)
-        if best == 1 and rows is None:
+        wide = readings_of(beam(*search_in, beams=beams), labels)
+        if best == 1 and limits is None:
             return wide
-    found = greedy(head, boundaries, lengths, canonical=canonical, constraints=rows)
-    narrow = readings_of(found, labels)
+    narrow = readings_of(greedy(*search_in), labels)
     return list(map(_both, wide, narrow)) if wide else narrow
+
+
+def row_limits(
+    model: Model, layer: str, constraints: Sequence[Constraints | None], lengths: Sequence[int]
+) -> RowLimits | None:
+    """The steps that constraints leave to the sentences of a batch; None if there are none.
+
+    Raises:
+        ConstraintError: no parse can obey.
+    """
+    labels, head = model.numbers.labels[layer], model.network.head(layer)
+    limits = limits_of(constraints, labels, lengths, open_root=head.open_root)
+    return RowLimits.of(limits, labels, boundaries=max(lengths, default=0) + 1)
 
 
 def _both(wide: list[Reading], narrow: list[Reading]) -> list[Reading]:

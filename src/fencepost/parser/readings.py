@@ -8,7 +8,7 @@ from math import exp
 from typing import TypeVar
 
 from fencepost.batching.vocabulary import Labels
-from fencepost.model.found import Found
+from fencepost.decoding.derivations import Derivations
 from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span
 from fencepost.tasks import constituency, entities
 from fencepost.transition import Pointing, replay
@@ -33,16 +33,16 @@ class Reading:
         ]
 
 
-def readings_of(found: Found, labels: Labels) -> list[list[Reading]]:
+def readings_of(found: Derivations, labels: Labels) -> list[list[Reading]]:
     """The readings of each row, best first."""
-    columns = (getattr(found, name).tolist() for name in found.names)
+    columns = (found.boundaries, found.labels, found.counts, found.log_probs, found.step_log_probs)
     return [
         [
             _reading(boundaries[:count], numbers[:count], costs[:count], log_prob, labels)
             for boundaries, numbers, count, log_prob, costs in zip(*row, strict=True)
             if log_prob > float("-inf")
         ]
-        for row in zip(*columns, strict=True)
+        for row in zip(*(column.tolist() for column in columns), strict=True)
     ]
 
 

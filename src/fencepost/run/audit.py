@@ -18,7 +18,7 @@ from fencepost.parser.asking import asked_of
 from fencepost.parser.encoding import encode
 from fencepost.parser.model import Model
 from fencepost.parser.predict import BATCH_WORDS, layers_of
-from fencepost.parser.surprises import GoldStep, gold_steps
+from fencepost.parser.steps import Step, given_steps
 from fencepost.run.watching import Watch, unwatched
 from fencepost.structure import Parse, Sentence, Span
 
@@ -43,7 +43,7 @@ class Finding:
     line: int
     sentence: Sentence
     layer: str
-    steps: tuple[GoldStep, ...]  # the least likely first
+    steps: tuple[Step, ...]  # the least likely first
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -57,13 +57,13 @@ class Finding:
         }
 
 
-def _of_step(step: GoldStep, sentence: Sentence) -> dict[str, Any]:
+def _of_step(step: Step, sentence: Sentence) -> dict[str, Any]:
     return {
         **_of_span(step.span, sentence),
         "probability": step.probability,
         "rather": {
-            "boundary": step.rather.boundary,
-            **_of_span(step.rather.span, sentence),
+            "boundary": step.rather_boundary,
+            **_of_span(step.rather, sentence),
             "probability": step.rather.probability,
         },
     }
@@ -101,7 +101,7 @@ class Audit:
         """Labels that the model does not know, the most frequent first."""
         return sorted(self.unknown.values(), key=lambda one: -one.count)
 
-    def add(self, placed: Placed, layers: Mapping[str, Sequence[GoldStep]]) -> list[Finding]:
+    def add(self, placed: Placed, layers: Mapping[str, Sequence[Step]]) -> list[Finding]:
         """Count a sentence, and return what is to be found in it."""
         path, line, parse = placed
         self.sentences += 1
@@ -226,11 +226,11 @@ def _findings(
     model: Model, chunk: Sequence[Placed], layers: Sequence[str], found: Audit
 ) -> list[Finding]:
     """What is to be found in some sentences, in their order."""
-    walked: dict[int, dict[str, tuple[GoldStep, ...]]] = {}
+    walked: dict[int, dict[str, tuple[Step, ...]]] = {}
     for rows in by_words([len(placed.parse.words) for placed in chunk], most=BATCH_WORDS):
         parses = [chunk[row].parse for row in rows]
         encoded = encode(model, [parse.sentence for parse in parses], tasks=())
-        steps = {layer: gold_steps(model, encoded, parses, layer=layer) for layer in layers}
+        steps = {layer: given_steps(model, encoded, parses, layer=layer) for layer in layers}
         for index, row in enumerate(rows):
             walked[row] = {layer: some[index] for layer, some in steps.items() if some[index]}
     return [
@@ -284,8 +284,8 @@ def _rows(findings: Iterable[Finding]) -> Iterator[str]:
                 *(rank, finding.path, finding.line, sentence.id or "", finding.layer),
                 *_cells(step.span, sentence),
                 f"{step.probability:.6g}",
-                step.rather.boundary,
-                *_cells(step.rather.span, sentence),
+                step.rather_boundary,
+                *_cells(step.rather, sentence),
                 f"{step.rather.probability:.6g}",
                 sentence.text_between(0, len(sentence)),
             )

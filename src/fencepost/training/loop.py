@@ -12,7 +12,7 @@ from accelerate import Accelerator
 from torch import Tensor
 from torch.nn import functional
 
-from fencepost.batching.batches import padded, shares, shuffled, step_tensors
+from fencepost.batching.batches import gold_steps, padded, shares, shuffled
 from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs, Reader
 from fencepost.errors import TrainingError
@@ -279,8 +279,7 @@ def _own_gradients(
 def _size(example: Example, head: str) -> int:
     if head == "tags":
         return len(example.tags or ())
-    steps = example.steps.get(head)
-    return len(steps.labels) if steps else 0
+    return len(example.steps.get(head, ()))
 
 
 def batch_losses(
@@ -292,18 +291,19 @@ def batch_losses(
     states = network.states(inputs)
     boundaries, lengths = network.boundaries(states), inputs.lengths.to(device)
     losses: dict[str, Tensor] = {}
-    for name in network.heads:
-        gold = step_tensors(batch, name)
-        if gold is not None:
-            gold = gold.to(device)
-            losses[name] = pointing_loss(
-                network.head(name),
-                boundaries[gold.rows],
-                lengths[gold.rows],
+    weights = torch.tensor([example.weight for example in batch], device=device)
+    for name, head in network.named_heads():
+        rows, gold = gold_steps(batch, name)
+        if rows:
+            each = pointing_loss(
+                head,
+                boundaries[rows],
+                lengths[rows],
                 gold,
                 over=recipe.over,
                 label_smoothing=recipe.label_smoothing,
             )
+            losses[name] = (each * weights[rows]).sum()
     rows = [row for row, example in enumerate(batch) if example.tags is not None]
     if network.tags is not None and rows:
         scores = network.tag_scores(states)[rows]
@@ -311,6 +311,5 @@ def batch_losses(
         each = functional.cross_entropy(
             scores[:, : gold_tags.shape[1]].transpose(1, 2), gold_tags, reduction="none"
         )
-        weights = torch.tensor([batch[row].weight for row in rows], device=device)
-        losses["tags"] = (each.sum(1) * weights).sum()
+        losses["tags"] = (each.sum(1) * weights[rows]).sum()
     return losses

@@ -1,23 +1,24 @@
 """What is asked of parses is obeyed, and their log-probabilities are those of their oracles."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fencepost.batching.arrays import Bools
+from fencepost.batching.steps import Steps
 from fencepost.batching.vocabulary import FILLER, Labels
+from fencepost.decoding.beam import beam
+from fencepost.decoding.configurations import Configurations
+from fencepost.decoding.constraints import RowLimits, limits_of
+from fencepost.decoding.derivations import Derivations, canonical_steps
+from fencepost.decoding.rules import Rules
+from fencepost.decoding.walk import greedy, score
 from fencepost.errors import ConstraintError
-from fencepost.model.configurations import Configurations
-from fencepost.model.constraints import RowLimits, limits_of
-from fencepost.model.fast import FastStepping
-from fencepost.model.following import score
-from fencepost.model.found import Found, Steps, canonical_steps
-from fencepost.model.head import PointingHead
-from fencepost.model.search import beam, greedy
-from fencepost.model.stepping import PlainStepping
+from fencepost.model.stepper import HeadStepper, stepper_of
 from fencepost.transition import (
     CanonicalConfiguration,
     Configuration,
@@ -27,11 +28,10 @@ from fencepost.transition import (
     Pointing,
     replay,
 )
-from tests.model.plain_search import derivations
-from tests.model.test_fast import random_head
+from tests.decoding.searching import search, steps_of, vectors
+from tests.model.heads import make_head, random_head
 from tests.transition.test_constraints import Chains, constraints, obeys, parses
 
-MakeHead = Callable[..., PointingHead]
 LABELS = Labels(("A", "B", "A+B"))  # as many as the random heads have
 
 
@@ -62,31 +62,26 @@ def resolved(
     return RowLimits.of(limits, LABELS, boundaries=max(lengths) + 1)
 
 
-def vectors(lengths: Sequence[int], seed: int = 7) -> tuple[torch.Tensor, torch.Tensor]:
-    """Boundary vectors of sentences, padded with noise that must not matter."""
-    generator = torch.Generator().manual_seed(seed)
-    size = (len(lengths), max(lengths) + 1, 6)
-    return torch.randn(size, generator=generator), torch.tensor(lengths)
-
-
-def steps_of(found: Found, row: int, rank: int = 0) -> tuple[tuple[int, int], ...]:
-    count = int(found.steps[row, rank])
-    columns = (found.boundaries[row, rank, :count], found.labels[row, rank, :count])
-    return tuple(zip(*(column.tolist() for column in columns), strict=True))
-
-
 def parse_of(steps: Sequence[tuple[int, int]]) -> Chains:
     spans = replay([Pointing(boundary, LABELS.label(label)) for boundary, label in steps])
     return frozenset((start, end, label) for start, end, label in spans if label is not None)
 
 
-def ranks(found: Found, row: int) -> list[int]:
+def ranks(found: Derivations, row: int) -> list[int]:
     """Where there is a parse."""
-    return (found.log_probs[row] > float("-inf")).nonzero()[:, 0].tolist()
+    where: list[int] = (found.log_probs[row] > float("-inf")).nonzero()[0].tolist()
+    return where
+
+
+def labels_at(rows: RowLimits, twin: Configurations, boundary: int, *, open_root: bool) -> Bools:
+    """The labels that are left if all rows point to a boundary: (rows, labels)."""
+    there = np.full(len(twin.lengths), boundary)
+    may = twin.may_be_filler(there, open_root=open_root)
+    return rows.labels(twin, there, may_be_filler=may, canonical=True)
 
 
 @given(batches(), st.data())
-def test_the_tensor_twin_allows_what_the_reference_allows(
+def test_the_fast_twin_allows_what_the_reference_allows(
     batch: tuple[bool, tuple[int, ...], tuple[Constraints | None, ...]], data: st.DataObject
 ) -> None:
     open_root, lengths, asked = batch
@@ -102,25 +97,24 @@ def test_the_tensor_twin_allows_what_the_reference_allows(
     if rows is None:
         assert limits == [None] * len(lengths)
         return
-    order = torch.tensor(data.draw(st.permutations(range(len(lengths)))))
+    order = np.array(data.draw(st.permutations(range(len(lengths)))))
     references = [references[row] for row in order.tolist()]
-    rows, twin = rows.rows(order), Configurations.first(torch.tensor(lengths)).rows(order)
+    rows, twin = rows.rows(order), Configurations.first(np.array(lengths)).rows(order)
     while not bool(twin.is_final.all()):
         allowed = rows.candidates(twin, canonical=True)
-        everywhere = torch.arange(allowed.shape[1]).expand_as(allowed)
-        freely = twin.may_be_filler(everywhere, open_root=open_root)
-        fillers = rows.may_be_filler(twin, everywhere, freely=freely, canonical=True)
-        left = rows.labels(twin, everywhere)
-        assert not left[:, :, FILLER].any()
+        left = [labels_at(rows, twin, x, open_root=open_root) for x in range(allowed.shape[1])]
         pointed, labels = [], []
         for row, reference in enumerate(references):
             candidates = reference.candidates()
-            assert tuple(allowed[row].nonzero()[:, 0].tolist()) == candidates
+            assert tuple(allowed[row].nonzero()[0].tolist()) == candidates
             boundary, label = 0, None
             for candidate in candidates:
-                assert bool(fillers[row, candidate]) == reference.may_be_filler(candidate)
-                numbers = left[row, candidate].nonzero()[:, 0].tolist()
-                assert tuple(map(LABELS.label, numbers)) == reference.chains(candidate)
+                filler, *others = left[candidate][row].tolist()
+                assert filler == reference.may_be_filler(candidate)
+                names = tuple(
+                    name for name, is_left in zip(LABELS.names, others, strict=True) if is_left
+                )
+                assert names == reference.chains(candidate)
             if candidates:
                 boundary = data.draw(st.sampled_from(candidates))
                 # Fillers are what leads to rule (f).
@@ -130,24 +124,22 @@ def test_the_tensor_twin_allows_what_the_reference_allows(
                     label = data.draw(st.sampled_from(chains))
                 references[row] = reference.point(boundary, label)
             pointed.append(boundary)
-            labels.append(label is None)
-        twin = twin.point(torch.tensor(pointed), filler=torch.tensor(labels))
+            labels.append(LABELS.number(label))
+        twin = twin.point(np.array(pointed), np.array(labels))
 
 
 def test_canonical_rules_are_lifted_row_by_row() -> None:
     asked = [Constraints.of(must=[(0, 2, None)], forbid=[(1, 2, None)]), None]
     rows = resolved(asked, [3, 3], open_root=False)
     assert rows is not None
-    twin = Configurations.first(torch.tensor([3, 3]))
-    filler = torch.tensor([True, True])
+    twin = Configurations.first(np.array([3, 3]))
+    filler = np.array([FILLER, FILLER])
     for boundary, allowed in ((1, [[1, 2], [1, 2, 3]]), (2, [[2], [2, 3]]), (0, [[0], [3]])):
         candidates = rows.candidates(twin, canonical=True)
-        assert [left.nonzero()[:, 0].tolist() for left in candidates] == allowed
-        few = torch.tensor([[boundary], [boundary]])
-        freely = twin.may_be_filler(few, open_root=False)
-        fillers = rows.may_be_filler(twin, few, freely=freely, canonical=True)
-        assert bool(fillers[0, 0]) == (boundary > 0)
-        twin = twin.point(few[:, 0], filler=filler)
+        assert [left.nonzero()[0].tolist() for left in candidates] == allowed
+        left = labels_at(rows, twin, boundary, open_root=False)
+        assert bool(left[0, FILLER]) == (boundary > 0)
+        twin = twin.point(np.array([boundary, boundary]), filler)
 
 
 @pytest.mark.parametrize(
@@ -169,13 +161,12 @@ def test_beside_a_filler_another_one_does_not_end_what_holds_both(
 ) -> None:
     rows = resolved([asked], [4], open_root=False)
     assert rows is not None
-    twin = Configurations.first(torch.tensor([4]))
-    twin = twin.point(torch.tensor([1]), filler=torch.tensor([True]))
-    candidates = rows.candidates(twin, canonical=True)[0].nonzero()[:, 0]
-    assert candidates.tolist() == allowed
-    freely = twin.may_be_filler(candidates[None], open_root=False)
-    may = rows.may_be_filler(twin, candidates[None], freely=freely, canonical=True)[0]
-    assert candidates[may].tolist() == fillers
+    twin = Configurations.first(np.array([4])).point(np.array([1]), np.array([FILLER]))
+    candidates = rows.candidates(twin, canonical=True)[0].nonzero()[0].tolist()
+    assert candidates == allowed
+    assert [
+        x for x in candidates if labels_at(rows, twin, x, open_root=False)[0, FILLER]
+    ] == fillers
 
 
 @given(batches())
@@ -192,19 +183,20 @@ def test_each_place_has_the_labels_that_the_reference_leaves_there(
             for end in range(start + 1, n + 1):
                 chains = LABELS.names if limit is None else limit.chains(start, end)
                 for kind in (rows.kinds[row, start, end], rows.kinds[row, end, start]):
-                    numbers = rows.chains[int(kind)].nonzero()[:, 0].tolist()
+                    numbers = rows.chains[int(kind)].nonzero()[0].tolist()
                     assert tuple(map(LABELS.label, numbers)) == chains
                     assert bool(rows.labelled[int(kind)]) == bool(chains)
 
 
 def test_entities_agree_with_a_tree_that_nothing_may_cross() -> None:
-    boundaries, lengths = vectors([12])
-    tree = greedy(random_head(1, previous_label=False, open_root=False), boundaries, lengths)
+    boundaries, lengths = vectors([12], width=6)
+    tree_head = random_head(1, previous_label=False, open_root=False)
+    tree = greedy(*search(tree_head, boundaries, lengths))
     asked = Constraints.of(uncrossed=[place[:2] for place in parse_of(steps_of(tree, 0))])
     head = random_head(2, previous_label=False, open_root=True)
     limits = resolved([asked], [12], open_root=True)
-    free = parse_of(steps_of(greedy(head, boundaries, lengths), 0))
-    bound = parse_of(steps_of(greedy(head, boundaries, lengths, constraints=limits), 0))
+    free = parse_of(steps_of(greedy(*search(head, boundaries, lengths)), 0))
+    bound = parse_of(steps_of(greedy(*search(head, boundaries, lengths, limits=limits)), 0))
     assert not obeys(free, asked, 12, open_root=True)
     assert obeys(bound, asked, 12, open_root=True)
     assert bound
@@ -236,26 +228,17 @@ def test_what_is_found_obeys_and_has_the_score_of_its_oracle(
 ) -> None:
     open_root, lengths, asked = batch
     head = random_head(seed, previous_label=previous_label, open_root=open_root)
-    boundaries, sizes = vectors(lengths, seed)
+    boundaries, sizes = vectors(lengths, width=6, seed=seed)
     limits = resolved(asked, lengths, open_root=open_root)
+    rules, free = Rules(open_root, canonical, limits), Rules(open_root)
     plain, fast = (
-        greedy(head, boundaries, sizes, canonical=canonical, constraints=limits, first=first)
-        if beams == 1
-        else beam(
-            head,
-            boundaries,
-            sizes,
-            beams=beams,
-            canonical=canonical,
-            constraints=limits,
-            first=first,
-        )
-        for first in (PlainStepping.first, FastStepping.first)
+        beam(stepper, boundaries, sizes, rules, beams=beams)
+        for stepper in (HeadStepper(head), stepper_of(head))
     )
-    assert torch.allclose(plain.log_probs[:, 0], fast.log_probs[:, 0], atol=1e-3) or beams > 1
+    assert np.allclose(plain.log_probs[:, 0], fast.log_probs[:, 0], atol=1e-3) or beams > 1
     for found in (plain, fast):
-        assert not found.log_probs.isnan().any()
-        assert torch.allclose(found.step_log_probs.sum(-1), found.log_probs, atol=1e-4)
+        assert not np.isnan(found.log_probs).any()
+        assert np.allclose(found.step_log_probs.sum(-1), found.log_probs, atol=1e-4)
         for row, (n, constraint) in enumerate(zip(lengths, asked, strict=True)):
             made = [steps_of(found, row, rank) for rank in ranks(found, row)]
             assert made
@@ -264,13 +247,14 @@ def test_what_is_found_obeys_and_has_the_score_of_its_oracle(
             assert len(set(made)) == len(made)
             assert all(obeys(parse_of(x), constraint, n, open_root=open_root) for x in made)
             assert all(canonical_steps(steps) == steps for steps in made)
-            each = score(head, boundaries, sizes, Steps.of(made), row=torch.full((len(made),), row))
+            steps, sentence = Steps.of(made), np.full(len(made), row)
+            each = score(stepper_of(head), boundaries, sizes, free, steps, sentence=sentence)
             scores = each.sum(1).tolist()
             assert scores == pytest.approx(found.log_probs[row, : len(made)].tolist(), abs=1e-3)
             assert scores == pytest.approx(sorted(scores, reverse=True), abs=1e-3)
             width = each.shape[1]
             own = found.step_log_probs[row, : len(made), :width]
-            assert torch.allclose(each, own, atol=1e-3)
+            assert np.allclose(each, own, atol=1e-3)
 
 
 @given(batch=batches(longest=3), seed=st.integers(0, 10_000))
@@ -288,7 +272,8 @@ def test_a_beam_as_wide_as_the_space_finds_all_parses_that_obey(
         if constraint is None or obeys(parse, constraint, n, open_root=open_root)
     ]
     # Those that are reached in several ways take several places.
-    found = beam(head, *vectors([n], seed), beams=8 * len(everything), constraints=limits)
+    arguments = search(head, *vectors([n], width=6, seed=seed), limits=limits)
+    found = beam(*arguments, beams=8 * len(everything))
     made = [parse_of(steps_of(found, 0, rank)) for rank in ranks(found, 0)]
     assert len(made) == len(everything)
     assert set(made) == set(everything)
@@ -301,18 +286,18 @@ def test_batch_mates_do_not_matter(
 ) -> None:
     open_root, lengths, asked = batch
     head = random_head(seed, previous_label=False, open_root=open_root)
-    boundaries, sizes = vectors(lengths, seed)
+    boundaries, sizes = vectors(lengths, width=6, seed=seed)
     limits = resolved(asked, lengths, open_root=open_root)
-    together = beam(head, boundaries, sizes, beams=beams, constraints=limits)
+    together = beam(*search(head, boundaries, sizes, limits=limits), beams=beams)
     for row, n in enumerate(lengths):
-        alone = beam(
+        own = search(
             head,
             boundaries[row : row + 1, : n + 1],
             sizes[row : row + 1],
-            beams=beams,
-            constraints=resolved(asked[row : row + 1], [n], open_root=open_root),
+            limits=resolved(asked[row : row + 1], [n], open_root=open_root),
         )
-        assert torch.allclose(alone.log_probs[0], together.log_probs[row], atol=1e-4)
+        alone = beam(*own, beams=beams)
+        assert np.allclose(alone.log_probs[0], together.log_probs[row], atol=1e-4)
         assert steps_of(alone, 0) == steps_of(together, row)
 
 
@@ -324,24 +309,23 @@ def test_a_beam_of_one_is_greedy(
     open_root, lengths, asked = batch
     head = random_head(seed, previous_label=True, open_root=open_root)
     limits = resolved(asked, lengths, open_root=open_root)
-    one = greedy(head, *vectors(lengths, seed), constraints=limits)
-    other = beam(head, *vectors(lengths, seed), beams=1, constraints=limits)
+    arguments = search(head, *vectors(lengths, width=6, seed=seed), limits=limits)
+    one, other = greedy(*arguments), beam(*arguments, beams=1)
     for row in range(len(lengths)):
         assert steps_of(one, row) == steps_of(other, row)
-    assert torch.allclose(one.log_probs, other.log_probs, atol=1e-4)
+    assert np.allclose(one.log_probs, other.log_probs, atol=1e-4)
 
 
-def test_what_the_model_does_anyway_may_be_asked_for(make_head: MakeHead) -> None:
+def test_what_the_model_does_anyway_may_be_asked_for() -> None:
     head = make_head(labels=4)
-    boundaries = torch.randn(1, 8, 8, generator=torch.Generator().manual_seed(3))
-    lengths = torch.tensor([7])
-    free = greedy(head, boundaries, lengths)
+    boundaries, lengths = vectors([7], seed=3)
+    free = greedy(*search(head, boundaries, lengths))
     spans = [(start, end, label.split("+")[0]) for start, end, label in parse_of(steps_of(free, 0))]
     limits = resolved([Constraints.of(must=spans)], [7], open_root=False)
-    bound = greedy(head, boundaries, lengths, constraints=limits)
+    bound = greedy(*search(head, boundaries, lengths, limits=limits))
     assert steps_of(bound, 0) == steps_of(free, 0)
-    assert torch.allclose(bound.log_probs, free.log_probs, atol=1e-5)
-    assert torch.allclose(bound.step_log_probs, free.step_log_probs, atol=1e-5)
+    assert np.allclose(bound.log_probs, free.log_probs, atol=1e-5)
+    assert np.allclose(bound.step_log_probs, free.step_log_probs, atol=1e-5)
 
 
 def test_where_nothing_is_asked_nothing_is_made() -> None:
@@ -360,87 +344,3 @@ def test_among_several_sentences_the_first_that_cannot_obey_is_named() -> None:
     asked = [None, possible, impossible, impossible]
     with pytest.raises(ConstraintError, match=r"^sentence 3: must \(0, 4\) A is not a span"):
         limits_of(asked, LABELS, [2, 3, 3, 2], open_root=True)
-
-
-def test_limits_go_to_a_device() -> None:
-    limits = resolved([Constraints.of(root="A")], [2], open_root=False)
-    assert limits is not None
-    assert limits.to(torch.device("meta")).kinds.is_meta
-
-
-@pytest.mark.parametrize("open_root", [False, True])
-@pytest.mark.parametrize("n", [1, 2, 3])
-@pytest.mark.parametrize("first", [PlainStepping.first, FastStepping.first])
-def test_the_probabilities_of_all_parses_sum_to_one(
-    make_head: MakeHead,
-    open_root: bool,
-    n: int,
-    first: Callable[..., PlainStepping | FastStepping],
-) -> None:
-    head = make_head(labels=3, open_root=open_root, previous_label=True)
-    boundaries = torch.randn(2, n + 2, 8, generator=torch.Generator().manual_seed(5))
-    everything = derivations(head, boundaries[1, : n + 1])
-    steps = Steps.of([steps for _, steps in everything])
-    row = torch.ones(len(everything), dtype=torch.long)
-    each = score(head, boundaries, torch.tensor([n + 1, n]), steps, row=row, first=first)
-    assert each.sum(1).tolist() == pytest.approx([x for x, _ in everything], abs=1e-4)
-    assert float(each.sum(1).exp().sum()) == pytest.approx(1, abs=1e-4)
-
-
-def test_the_score_of_a_greedy_parse_is_its_log_probability(make_head: MakeHead) -> None:
-    head = make_head()
-    boundaries = torch.randn(4, 10, 8, generator=torch.Generator().manual_seed(5))
-    lengths = torch.tensor([4, 9, 1, 6])
-    found = greedy(head, boundaries, lengths)
-    steps = Steps(found.boundaries[:, 0], found.labels[:, 0], found.steps[:, 0])
-    each = score(head, boundaries, lengths, steps.to(lengths.device))
-    assert torch.allclose(each, found.step_log_probs[:, 0], atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("steps", "lost"),
-    [
-        ([(1, 0), (2, 0), (3, 1), (0, 1)], 3),  # rule 1
-        ([(1, 0), (3, 0), (0, 1)], 1),  # rule 2
-        ([(1, 1), (3, 1), (0, 0)], 2),  # the root of a tree is no filler
-        ([(0, 1), (3, 1)], 0),  # no step at all
-        ([(4, 1)], 0),  # among the padding
-        ([(5, 1)], 0),
-        ([(-1, 1)], 0),
-        ([(3, -1)], 0),  # labels that there are not
-        ([(3, 3)], 0),
-        ([(3, 1), (0, 1), (0, 0)], 1),  # it is complete already
-    ],
-)
-def test_from_a_step_on_that_is_not_allowed_nothing_is_possible(
-    make_head: MakeHead, steps: list[tuple[int, int]], lost: int
-) -> None:
-    head = make_head()
-    boundaries = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(5))
-    beside = [(2, 1), (4, 2), (0, 1)]
-    each = score(head, boundaries, torch.tensor([3, 4]), Steps.of([steps, beside]))
-    assert bool(each[0, :lost].isfinite().all())
-    assert bool((each[0, lost : len(steps)] == float("-inf")).all())
-    assert bool(each[1].isfinite().all())
-    assert not each[1, 3:].any()
-
-
-def test_no_parses_have_no_scores(make_head: MakeHead) -> None:
-    none = torch.zeros(0, dtype=torch.long)
-    each = score(make_head(), torch.zeros(1, 3, 8), torch.tensor([2]), Steps.of([]), row=none)
-    assert each.shape == (0, 0)
-
-
-@pytest.mark.parametrize(
-    ("steps", "oracle"),
-    [
-        ([(3, 2)], ((3, 2),)),
-        ([(1, 0), (2, 0), (0, 1), (3, 0), (0, 2)], ((2, 1), (3, 0), (0, 2))),
-        ([(1, 0), (2, 1), (0, 0), (3, 1), (0, 0)], ((1, 0), (2, 1), (3, 1), (0, 0))),
-        ([(1, 0), (3, 0), (0, 0)], ((3, 0),)),
-    ],
-)
-def test_other_steps_to_a_parse_become_those_of_its_oracle(
-    steps: list[tuple[int, int]], oracle: tuple[tuple[int, int], ...]
-) -> None:
-    assert canonical_steps(steps) == oracle

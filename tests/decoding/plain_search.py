@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from fencepost.batching.arrays import Floats
 from fencepost.model.head import PointingHead, State
 from fencepost.transition import CanonicalConfiguration, Configuration
 
@@ -34,9 +35,10 @@ def choices(
 
 
 def derivations(
-    head: PointingHead, boundaries: Tensor, *, first_only: bool = False
+    head: PointingHead, vectors: Floats, *, first_only: bool = False
 ) -> list[tuple[float, Derivation]]:
     """All derivations with their log-probabilities, best first; or the greedy one alone."""
+    boundaries = torch.from_numpy(vectors)
     n = len(boundaries) - 1
     found: list[tuple[float, Derivation]] = []
     start = CanonicalConfiguration(Configuration(n), open_root=head.open_root)

@@ -1,60 +1,65 @@
-import torch
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.model.configurations import Configurations
+from fencepost.batching.vocabulary import FILLER
+from fencepost.decoding.configurations import Configurations
 from fencepost.transition import CanonicalConfiguration, Configuration
 
 
 @st.composite
-def walks(draw: st.DrawFn) -> tuple[int, list[tuple[int, bool]]]:
-    """A number of words, and canonical steps to the end: boundary and whether it is a filler."""
+def walks(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
+    """A number of words, and canonical steps to the end: boundary and label."""
     n = draw(st.integers(1, 7))
     configuration = CanonicalConfiguration(Configuration(n), open_root=True)
     steps = []
     while not configuration.plain.is_final:
         boundary = draw(st.sampled_from(configuration.candidates()))
         filler = configuration.may_be_filler(boundary) and draw(st.booleans())
-        steps.append((boundary, filler))
+        label = FILLER if filler else draw(st.integers(1, 3))
+        steps.append((boundary, label))
         configuration = configuration.point(boundary, filler=filler)
     return n, steps
 
 
 @given(st.lists(walks(), min_size=1, max_size=4), st.booleans())
-def test_the_tensor_twin_allows_what_the_reference_allows(
-    drawn: list[tuple[int, list[tuple[int, bool]]]], open_root: bool
+def test_the_fast_twin_allows_what_the_reference_allows(
+    drawn: list[tuple[int, list[tuple[int, int]]]], open_root: bool
 ) -> None:
     references = [CanonicalConfiguration(Configuration(n), open_root=open_root) for n, _ in drawn]
-    twin = Configurations.first(torch.tensor([n for n, _ in drawn]))
+    twin = Configurations.first(np.array([n for n, _ in drawn]))
     width = twin.rank.shape[1]
     for number in range(max(len(steps) for _, steps in drawn)):
-        pointed, fillers = [], []
+        pointed, labels = [], []
         for row, (reference, (n, steps)) in enumerate(zip(references, drawn, strict=True)):
             plain = reference.plain
-            allowed = twin.candidates()[row].nonzero()[:, 0].tolist()
-            canonical = twin.canonical_candidates()[row].nonzero()[:, 0].tolist()
+            allowed = twin.candidates()[row].nonzero()[0].tolist()
+            canonical = twin.canonical_candidates()[row].nonzero()[0].tolist()
             assert tuple(allowed) == plain.candidates()
             assert bool(twin.is_final[row]) == plain.is_final
             if not plain.is_final:
                 assert tuple(canonical) == reference.candidates()
             for boundary in range(width):
+                there = np.full(len(drawn), boundary)
+                is_whole = abs(boundary - plain.cursor) == n
+                assert bool(twin.is_whole(there)[row]) == is_whole
                 if boundary in reference.candidates():
-                    asked = torch.full((len(drawn), 1), boundary)
-                    may = twin.may_be_filler(asked, open_root=open_root)[row, 0]
+                    may = twin.may_be_filler(there, open_root=open_root)[row]
                     assert bool(may) == reference.may_be_filler(boundary)
             over = number >= len(steps)
-            boundary, filler = (0, True) if over else steps[number]
+            boundary, label = (0, FILLER) if over else steps[number]
             pointed.append(boundary)
-            fillers.append(filler)
+            labels.append(label)
             if not over:
                 after = plain.point(boundary)
                 kept = reference.fillers[: len(after.starts) - 1]
-                references[row] = CanonicalConfiguration(after, (*kept, filler), open_root)
+                fillers = (*kept, label == FILLER)
+                references[row] = CanonicalConfiguration(after, fillers, open_root)
             assert n == plain.n
-        twin = twin.point(torch.tensor(pointed), filler=torch.tensor(fillers))
+        twin = twin.point(np.array(pointed), np.array(labels))
     assert bool(twin.is_final.all())
 
 
 def test_rows_can_be_chosen() -> None:
-    twin = Configurations.first(torch.tensor([1, 3])).rows(torch.tensor([1, 1, 0]))
+    twin = Configurations.first(np.array([1, 3])).rows(np.array([1, 1, 0]))
     assert twin.lengths.tolist() == [3, 3, 1]

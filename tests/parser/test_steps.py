@@ -10,21 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from fencepost.model.fast import FastStepping
-from fencepost.model.following import walk
-from fencepost.model.found import Steps
+from fencepost.batching.steps import Steps, numbered
+from fencepost.decoding.walk import score
 from fencepost.model.head import PointingHead
-from fencepost.model.stepping import PlainStepping
 from fencepost.parser.encoding import encode
 from fencepost.parser.model import Model
 from fencepost.parser.predict import predict
 from fencepost.parser.scores import scored
-from fencepost.parser.surprises import GoldStep, Preferred, gold_steps
+from fencepost.parser.steps import Step, given_steps
 from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.structure.span import by_place
 from fencepost.tasks.layers import layer_spans
-from fencepost.transition import CanonicalConfiguration, Configuration, pointings
-from tests.model.plain_search import choices
+from fencepost.transition import CanonicalConfiguration, Configuration, fill_gaps, pointings
+from tests.decoding.plain_search import choices
+from tests.parser.making import make_step
 from tests.parser.test_parser import lively_model
 from tests.strategies import places
 
@@ -48,9 +47,9 @@ def golds(draw: st.DrawFn) -> Parse:
     return Parse(sentence, Tree(sentence, tuple(layers[0])), tuple(layers[1]))
 
 
-def judged(gold: Parse, layer: str, *, model: Model = MODEL) -> tuple[GoldStep, ...]:
+def judged(gold: Parse, layer: str, *, model: Model = MODEL) -> tuple[Step, ...]:
     encoded = encode(model, [gold.sentence], tasks=())
-    (found,) = gold_steps(model, encoded, [gold], layer=layer)
+    (found,) = given_steps(model, encoded, [gold], layer=layer)
     return found
 
 
@@ -82,14 +81,15 @@ def test_what_the_model_would_rather_do_is_the_best_of_all_that_is_allowed(
     assert spans is not None
     numbers = [(boundary, labels.number(label) or 0) for boundary, label in pointings(spans)]
     with torch.no_grad():
-        boundaries = encode(MODEL, [gold.sentence], tasks=()).boundaries[0]
+        boundaries = torch.from_numpy(encode(MODEL, [gold.sentence], tasks=()).boundaries[0])
         best = list(best_at_each_step(head, boundaries, numbers))
     cursor = 0
     for step, (boundary, label, log_prob) in zip(judged(gold, layer), best, strict=True):
         start, end = sorted((cursor, boundary))
-        assert step.rather.boundary == boundary
-        assert step.rather.span == Span(start, end, labels.label(label))
-        assert step.rather.log_prob == pytest.approx(log_prob, abs=1e-4)
+        assert step.cursor == cursor
+        assert step.rather_boundary == boundary
+        assert step.rather == Span(start, end, labels.label(label))
+        assert log(step.rather.probability or 0) == pytest.approx(log_prob, abs=1e-4)
         cursor = step.span.end
 
 
@@ -99,16 +99,25 @@ def test_gold_steps_are_as_likely_as_score_says_alone_and_in_a_batch(
     some: list[Parse], layer: str
 ) -> None:
     encoded = encode(MODEL, [gold.sentence for gold in some], tasks=())
-    together = gold_steps(MODEL, encoded, some, layer=layer)
-    for gold, found, by_score in zip(
-        some, together, scored(MODEL, encoded, some, layers=[layer]), strict=True
-    ):
-        expected = by_score.steps[layer]
-        assert [step.span for step in found] == [step.span for step in expected]
-        for one, alone, other in zip(found, judged(gold, layer), expected, strict=True):
-            assert one.log_prob == pytest.approx(other.log_prob, abs=1e-4)
+    together = given_steps(MODEL, encoded, some, layer=layer)
+    spans = [layer_spans(gold, layer) or () for gold in some]
+    labels = MODEL.numbers.labels[layer]
+    log_probs = score(
+        MODEL.stepper(layer),
+        encoded.boundaries,
+        encoded.lengths,
+        MODEL.rules(layer),
+        Steps.of([numbered(one, labels) for one in spans]),
+    )
+    every = scored(MODEL, encoded, some, layers=[layer])
+    for row, (gold, found) in enumerate(zip(some, together, strict=True)):
+        assert tuple(step.span for step in found) == fill_gaps(spans[row])
+        assert every[row].steps[layer] == found
+        assert every[row].log_prob == pytest.approx(float(log_probs[row].sum()), abs=1e-4)
+        for number, (one, alone) in enumerate(zip(found, judged(gold, layer), strict=True)):
+            assert one.log_prob == pytest.approx(float(log_probs[row, number]), abs=1e-4)
             assert one.log_prob == pytest.approx(alone.log_prob, abs=1e-4)
-            assert one.rather.log_prob == pytest.approx(alone.rather.log_prob, abs=1e-4)
+            assert one.rather.probability == pytest.approx(alone.rather.probability, rel=1e-4)
 
 
 def test_nothing_is_doubted_in_what_the_model_itself_has_found() -> None:
@@ -116,18 +125,18 @@ def test_nothing_is_doubted_in_what_the_model_itself_has_found() -> None:
     for parse in predict(MODEL, sentences):
         for layer in ("tree", "entities"):
             steps = judged(parse, layer)
-            assert [step.rather.span for step in steps] == [step.span for step in steps]
+            assert [step.rather for step in steps] == [step.span for step in steps]
             assert not any(step.is_doubted for step in steps)
             for step in steps:
-                assert step.rather.log_prob == pytest.approx(step.log_prob)
+                assert step.rather.probability == pytest.approx(step.probability)
 
 
 def test_a_layer_that_is_not_annotated_has_no_steps() -> None:
     words = Sentence(("a", "b"))
     some = [Parse(words), Parse(words, entities=()), Parse(words)]
     encoded = encode(MODEL, [words] * 3, tasks=())
-    assert gold_steps(MODEL, encoded, some, layer="tree") == [(), (), ()]
-    first, second, third = gold_steps(MODEL, encoded, some, layer="entities")
+    assert given_steps(MODEL, encoded, some, layer="tree") == [(), (), ()]
+    first, second, third = given_steps(MODEL, encoded, some, layer="entities")
     assert (first, third) == ((), ())
     assert [step.span for step in second] == [Span(0, 2)]
 
@@ -157,26 +166,19 @@ def test_behind_an_unknown_label_it_goes_on_with_the_best_that_is_known() -> Non
 
 
 def test_a_step_is_doubted_if_the_model_knows_the_label_and_would_take_another() -> None:
-    rather = Preferred(2, Span(0, 2, "NP"), log(0.5))
-    assert GoldStep(Span(0, 2, "VP"), log(0.25), rather).is_doubted
-    assert GoldStep(Span(0, 1), log(0.25), rather).is_doubted
-    assert not GoldStep(Span(0, 2, "NP"), log(0.5), rather).is_doubted
-    assert not GoldStep(Span(0, 2, "XX"), -inf, rather).is_doubted
-    assert GoldStep(Span(0, 1), log(0.25), rather).probability == pytest.approx(0.25)
-    assert rather.probability == pytest.approx(0.5)
+    def step(span: Span, probability: float) -> Step:
+        return make_step(span, probability, cursor=0, rather=(Span(0, 2, "NP"), 0.5))
+
+    assert step(Span(0, 2, "VP"), 0.25).is_doubted
+    assert step(Span(0, 1), 0.25).is_doubted
+    assert not step(Span(0, 2, "NP"), 0.5).is_doubted
+    assert not step(Span(0, 2, "XX"), 0).is_doubted
+    assert step(Span(0, 1), 0.25).probability == pytest.approx(0.25)
+    assert step(Span(0, 1), 0.25).rather.probability == pytest.approx(0.5)
 
 
-def test_fast_and_plain_steps_meet_the_same() -> None:
-    head = MODEL.network.head("entities")
-    boundaries = encode(MODEL, [Sentence(tuple("abcb"))], tasks=()).boundaries
-    steps = Steps.of([[(1, 0), (3, 2), (4, -1), (0, 0)], [(4, 1)]])
-    row = torch.tensor([0, 0])
-    lengths = torch.tensor([4])
-    fast, plain = (
-        walk(head, boundaries, lengths, steps, row=row, first=first)
-        for first in (FastStepping.first, PlainStepping.first)
-    )
-    for one, other in zip(fast, plain, strict=True):
-        assert torch.allclose(one[0], other[0], atol=1e-4)
-        assert torch.allclose(one[1, :1], other[1, :1], atol=1e-4)
-    assert fast.log_probs[0].isinf().tolist() == [False, False, True, False]
+def test_boundaries_are_the_ends_that_the_cursor_is_not_at() -> None:
+    left = make_step(Span(1, 3, "S"), 0.5, cursor=3, rather=(Span(3, 4), 0.5))
+    assert (left.boundary, left.rather_boundary) == (1, 4)
+    right = make_step(Span(3, 5, "S"), 0.5, cursor=3, rather=(Span(0, 3), 0.5))
+    assert (right.boundary, right.rather_boundary) == (5, 0)

@@ -1,0 +1,81 @@
+"""The steps of parses as numbers, which networks are trained on and score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fencepost.batching.arrays import Bools, Ints
+from fencepost.batching.vocabulary import FILLER, Labels
+from fencepost.structure import Span
+from fencepost.transition import pointings
+
+UNKNOWN = -1  # the number of a label that the head does not have
+
+Numbered = tuple[tuple[int, int], ...]  # boundary and number of the label, step by step
+
+
+def numbered(spans: Iterable[Span], labels: Labels) -> Numbered:
+    """The steps of the oracle to some spans, with `UNKNOWN` for labels that the head lacks.
+
+    >>> numbered([Span(0, 2, "S"), Span(0, 1, "NP")], Labels(("NP",)))
+    ((1, 1), (2, 0), (0, -1))
+    """
+    numbers = ((step.boundary, labels.number(step.label)) for step in pointings(spans))
+    return tuple((boundary, UNKNOWN if label is None else label) for boundary, label in numbers)
+
+
+def places(steps: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Start, end and number of the label of the span that each step completes.
+
+    >>> places([(1, 1), (2, 0), (0, 5)])
+    [(0, 1, 1), (1, 2, 0), (0, 2, 5)]
+    """
+    cursor = 0
+    spans = []
+    for boundary, label in steps:
+        spans.append((min(cursor, boundary), max(cursor, boundary), label))
+        cursor = max(cursor, boundary)
+    return spans
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps of some parses, with padding: pointing to 0 without a label."""
+
+    boundaries: Ints  # (parses, steps)
+    labels: Ints  # (parses, steps); `UNKNOWN` where the head does not have the label
+    counts: Ints  # (parses,)
+
+    @classmethod
+    def of(cls, parses: Sequence[Sequence[tuple[int, int]]]) -> Steps:
+        """The steps of each parse: boundaries and numbers of labels."""
+        counts = np.array([len(steps) for steps in parses], dtype=np.intp)
+        pairs = np.full((len(parses), counts.max(initial=0), 2), (0, FILLER), dtype=np.intp)
+        for row, steps in enumerate(parses):
+            if steps:
+                pairs[row, : len(steps)] = steps
+        return cls(pairs[:, :, 0], pairs[:, :, 1], counts)
+
+    @property
+    def mask(self) -> Bools:
+        """Which are steps and not padding: (parses, steps)."""
+        return np.arange(self.boundaries.shape[1]) < self.counts[:, None]
+
+    @property
+    def cursors(self) -> Ints:
+        """The cursor before each step, (parses, steps): as far right as was pointed before."""
+        reached = np.maximum.accumulate(self.boundaries, axis=1)
+        return np.pad(reached[:, :-1], ((0, 0), (1, 0)))[:, : reached.shape[1]]
+
+    @property
+    def starts(self) -> Ints:
+        """Where the spans start that the steps complete: (parses, steps)."""
+        return np.minimum(self.cursors, self.boundaries)
+
+    @property
+    def ends(self) -> Ints:
+        """Where they end: (parses, steps)."""
+        return np.maximum(self.cursors, self.boundaries)

@@ -1,0 +1,1 @@
+"""Decoding: configurations, rules, constraints, the walk and the beam. Numpy, and no torch."""

@@ -1,0 +1,142 @@
+"""Beam search: the best few parses at each step, over boundaries and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fencepost.batching.arrays import Floats, Ints
+from fencepost.decoding.blas import one_thread
+from fencepost.decoding.configurations import Configurations
+from fencepost.decoding.derivations import Derivations
+from fencepost.decoding.rules import MINUS, Rules
+from fencepost.decoding.stepper import Stepper
+from fencepost.decoding.walk import canonical, greedy, label_log_probs
+
+_SHARE = 3 / 4  # of the sentences are still under way when the others are dropped
+_FEW = 2  # times as many pairs of a parse and a boundary as beams are looked at first
+
+
+def beam(
+    stepper: Stepper[Any], boundaries: Floats, lengths: Ints, rules: Rules, *, beams: int
+) -> Derivations:
+    """The parses found by keeping the best few at each step.
+
+    Args:
+        stepper: scores the steps.
+        boundaries: (rows, n + 1, width)
+        lengths: in words, (rows,), at least 1
+        rules: which steps are allowed.
+        beams: how many are kept; as many are returned. One is greedy search.
+    """
+    if beams == 1:
+        return greedy(stepper, boundaries, lengths, rules)
+    with one_thread:
+        active = np.arange(len(lengths))
+        row = np.repeat(active, beams)
+        where = Configurations.first(lengths, boundaries.shape[1]).rows(row)
+        state = stepper.select(stepper.start(boundaries), row, each=beams)
+        own_rules = rules.rows(row)
+        kept = Derivations.empty(len(lengths), beams, boundaries)
+        # All beams of a row are the same at first: only one counts.
+        kept.log_probs[:, 1:] = MINUS
+        found = kept.rows(active)
+        for number in range(kept.boundaries.shape[2]):
+            parent, kept = _extend(stepper, state, where, own_rules, kept, number)
+            boundary, label = (
+                kept.boundaries[:, :, number].ravel(),
+                kept.labels[:, :, number].ravel(),
+            )
+            where = where.rows(parent)
+            after = where.point(boundary, label)
+            is_done = after.is_final.reshape(-1, beams) | (kept.log_probs == MINUS)
+            index = (~is_done.all(1)).nonzero()[0]
+            if len(index) < _SHARE * len(active):
+                found.put(active, kept)
+                active, kept = active[index], kept.rows(index)
+                rest = (index[:, None] * beams + np.arange(beams)).ravel()
+                parent, where, after = parent[rest], where.rows(rest), after.rows(rest)
+                boundary, label = boundary[rest], label[rest]
+            if not len(index):
+                break
+            state = stepper.select(state, parent, each=beams)
+            state = stepper.advance(state, where, boundary, label)
+            where, own_rules = after, own_rules.rows(parent)
+        found.put(active, kept)
+    return canonical(stepper, boundaries, lengths, rules, found)
+
+
+def _extend(
+    stepper: Stepper[Any],
+    state: Any,
+    where: Configurations,
+    rules: Rules,
+    kept: Derivations,
+    number: int,
+) -> tuple[Ints, Derivations]:
+    """The best parses that are one step longer, and the row that each of them extends.
+
+    Labels are only scored where they can matter: below the best few pairs of a parse and a
+    boundary. A pair that is worse than the worst parse to be kept can lead to none of them, so if
+    the last of these pairs is not, there have to be more.
+
+    Args:
+        stepper: scores the steps.
+        state: of the rows
+        where: the rows' configurations
+        rules: of the rows
+        kept: the parses so far
+        number: how many steps they have made
+    """
+    rows, beams, _ = kept.boundaries.shape
+    points = rules.points(where, stepper.point_logits(state, where))
+    width = points.shape[1]
+    pairs = (kept.log_probs.reshape(-1, 1) + points).reshape(rows, beams * width)
+    offset = np.arange(rows)[:, None] * beams
+    few = _FEW * beams
+    while True:
+        few = min(few, pairs.shape[1])
+        pair_scores, pair = _largest(pairs, few)
+        parent, boundary = (pair // width + offset).ravel(), (pair % width).ravel()
+        labels = label_log_probs(
+            stepper,
+            stepper.select(state, parent, each=few),
+            where.rows(parent),
+            rules.rows(parent),
+            boundary,
+        )
+        count = labels.shape[1]
+        total = (pair_scores.reshape(-1, 1) + labels).reshape(rows, few * count)
+        scores, chosen = _largest(total, beams)
+        order = np.argsort(-scores, axis=1, kind="stable")
+        scores, chosen = _take(scores, order), _take(chosen, order)
+        if few == pairs.shape[1] or not (pair_scores.min(1) > scores[:, -1]).any():
+            break
+        few *= 2
+    pair = (chosen // count + np.arange(rows)[:, None] * few).ravel()
+    label = (chosen % count).ravel()
+    # A beam that holds no parse points to 0, which is never a dead end.
+    is_parse = scores.ravel() > MINUS
+    parent, boundary, label = parent[pair], boundary[pair] * is_parse, label * is_parse
+    cost = np.where(is_parse, points[parent, boundary] + labels[pair, label], MINUS)
+    columns = (kept.boundaries, kept.labels, kept.counts, kept.step_log_probs)
+    boundaries, numbers, counts, costs = (
+        column.reshape(rows * beams, *column.shape[2:])[parent].reshape(column.shape)
+        for column in columns
+    )
+    boundaries[:, :, number] = boundary.reshape(rows, beams)
+    numbers[:, :, number] = label.reshape(rows, beams)
+    costs[:, :, number] = cost.reshape(rows, beams)
+    counts += ~where.is_final[parent].reshape(rows, beams)
+    return parent, Derivations(boundaries, numbers, counts, scores, costs)
+
+
+def _largest(values: Floats, count: int) -> tuple[Floats, Ints]:
+    """The largest values of each row and where they are, in any order: (rows, count) twice."""
+    index = np.argpartition(values, values.shape[1] - count, axis=1)[:, -count:]
+    return _take(values, index), index
+
+
+def _take(values: Any, index: Ints) -> Any:
+    return np.take_along_axis(values, index, axis=1)

@@ -1,0 +1,44 @@
+"""One thread for numpy's products while something is decoded.
+
+They are small: threads that wait for each other cost more than they save, and several times as much
+when other processes want the same processors.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+
+class _OneThread:
+    """Limits numpy's BLAS to one thread from the first `with` to the end of the last."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._before: list[int] = []
+
+    @cached_property
+    def _libraries(self) -> list[Any]:
+        from threadpoolctl import ThreadpoolController
+
+        return ThreadpoolController().select(user_api="blas").lib_controllers
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._users:
+                self._before = [library.num_threads for library in self._libraries]
+                for library in self._libraries:
+                    library.set_num_threads(1)
+            self._users += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                for library, threads in zip(self._libraries, self._before, strict=True):
+                    library.set_num_threads(threads)
+
+
+one_thread = _OneThread()  # numpy has one pool for the process, so there is one of these

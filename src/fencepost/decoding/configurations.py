@@ -1,0 +1,104 @@
+"""Many configurations at a time: the fast twin of `transition.Configuration`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fencepost.batching.arrays import Bools, Ints
+from fencepost.batching.vocabulary import FILLER
+
+_NONE = -1  # no such boundary
+
+
+class Configurations(NamedTuple):
+    """Where the parses of a batch stand, with what the canonical rules have to know.
+
+    Each boundary has a rank. Where a span on the stack starts, it is the boundary's own number,
+    unless that span is the newest; right of the cursor it is larger than any of these; everywhere
+    else it is -1. So the candidates are the boundaries whose rank is not negative, and rule 1 of
+    `transition.canonical` leaves those whose rank is above a floor.
+
+    A final row that points to 0 stays as it is, so finished and unfinished rows can share a batch.
+    """
+
+    lengths: Ints  # (rows,)
+    cursor: Ints  # (rows,)
+    newest: Ints  # (rows,): where the newest span starts; 0 before the first
+    beside_filler: Bools  # (rows,): whether the newest span is a filler
+    floor: Ints  # (rows,): where the last of two neighbouring fillers starts; -1 if there is none
+    rank: Ints  # (rows, boundaries)
+    floors: Ints  # (rows, boundaries): the floor below the span on the stack that starts there
+    is_final: Bools  # (rows,): whether the span over the whole sentence is complete
+
+    @classmethod
+    def first(cls, lengths: Ints, boundaries: int | None = None) -> Configurations:
+        """All at the beginning.
+
+        Args:
+            lengths: in words, (rows,)
+            boundaries: how many there are with padding; None: as many as the longest row has
+        """
+        rows = len(lengths)
+        width = int(lengths.max()) + 1 if boundaries is None else boundaries
+        boundary = np.arange(width)
+        ahead = (boundary > 0) & (boundary <= lengths[:, None])
+        return cls(
+            lengths,
+            np.zeros(rows, dtype=np.intp),
+            np.zeros(rows, dtype=np.intp),
+            np.zeros(rows, dtype=np.bool_),
+            np.full(rows, _NONE),
+            np.where(ahead, width, _NONE),
+            np.full((rows, width), _NONE),
+            np.zeros(rows, dtype=np.bool_),
+        )
+
+    def candidates(self) -> Bools:
+        """The boundaries that may be pointed to: (rows, boundaries)."""
+        return self.rank >= 0
+
+    def canonical_candidates(self) -> Bools:
+        """The candidates that rule 1 of `transition.canonical` leaves: (rows, boundaries)."""
+        return self.rank > self.floor[:, None]
+
+    def may_be_filler(self, boundary: Ints, *, open_root: bool) -> Bools:
+        """Whether the span made by pointing there may go without a label: rules 2 to 4.
+
+        Args:
+            boundary: (rows,)
+            open_root: whether the whole sentence may
+
+        Returns:
+            (rows,)
+        """
+        # At the end of the sentence only if the left neighbour is no filler.
+        ahead = (boundary > self.cursor) & (boundary < self.lengths + ~self.beside_filler)
+        if open_root:
+            return ahead | (self.cursor - boundary == self.lengths)
+        return ahead & (boundary - self.cursor < self.lengths)
+
+    def is_whole(self, boundary: Ints) -> Bools:
+        """Whether pointing there makes the span over the whole sentence: (rows,) to (rows,)."""
+        return np.abs(boundary - self.cursor) == self.lengths
+
+    def point(self, boundary: Ints, label: Ints) -> Configurations:
+        """Complete the spans between the cursors and `boundary`: both (rows,)."""
+        row, every = np.arange(len(boundary)), np.arange(self.rank.shape[1])
+        start, end = np.minimum(self.cursor, boundary), np.maximum(self.cursor, boundary)
+        # What was the newest can be pointed to as soon as another one is beside it.
+        rank = self.rank.copy()
+        rank[row, self.newest] = self.newest
+        np.putmask(rank, (every >= start[:, None]) & (every <= end[:, None]), _NONE)
+        # Below a merge, all is as it was when the first of the merged spans was pushed.
+        floors = self.floors.copy()
+        floors[row, self.cursor] = self.floor
+        filler = label == FILLER  # never a merge, unless it ends the parse
+        floor = np.where(filler & self.beside_filler, self.newest, floors[row, start])
+        is_final = end - start == self.lengths
+        return Configurations(self.lengths, end, start, filler, floor, rank, floors, is_final)
+
+    def rows(self, index: Ints) -> Configurations:
+        """Some of the rows, in this order."""
+        return Configurations(*(column[index] for column in self))

@@ -1,0 +1,61 @@
+"""Derivations: the steps of the parses that a search has found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from fencepost.batching.arrays import Floats, Ints
+from fencepost.batching.vocabulary import FILLER
+from fencepost.transition import Pointing, pointings, replay
+
+
+@dataclass(frozen=True, slots=True)
+class Derivations:
+    """The derivations of the parses of some sentences, best first in each row."""
+
+    boundaries: Ints  # (rows, beams, steps); like labels in 32 bits
+    labels: Ints  # (rows, beams, steps)
+    counts: Ints  # (rows, beams): of steps
+    log_probs: Floats  # (rows, beams); -inf where there is no further parse
+    step_log_probs: Floats  # (rows, beams, steps): of each step, given those before it
+
+    @classmethod
+    def empty(cls, rows: int, beams: int, boundaries: Floats) -> Derivations:
+        """Room for the derivations of sentences whose boundaries have these vectors."""
+        steps = max(2 * boundaries.shape[1] - 3, 0)  # 2 n - 1
+        return cls(
+            np.zeros((rows, beams, steps), dtype=np.int32),
+            np.zeros((rows, beams, steps), dtype=np.int32),
+            np.zeros((rows, beams), dtype=np.intp),
+            np.zeros((rows, beams), dtype=boundaries.dtype),
+            np.zeros((rows, beams, steps), dtype=boundaries.dtype),
+        )
+
+    def rows(self, index: Ints) -> Derivations:
+        """Some of the rows, in this order."""
+        return Derivations(*(getattr(self, name)[index] for name in self.__dataclass_fields__))
+
+    def arranged(self, rows: int, beams: int) -> Derivations:
+        """The same derivations, one for each row so far, as those of fewer rows."""
+        columns = (getattr(self, name) for name in self.__dataclass_fields__)
+        return Derivations(*(column.reshape(rows, beams, *column.shape[2:]) for column in columns))
+
+    def put(self, index: Ints, rows: Derivations) -> None:
+        """Write rows in place of some."""
+        for name in self.__dataclass_fields__:
+            getattr(self, name)[index] = getattr(rows, name)
+
+
+def canonical_steps(steps: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The steps of the oracle to the same parse: boundaries and numbers of labels.
+
+    >>> canonical_steps([(1, 0), (2, 0), (0, 5)])  # two fillers side by side
+    ((2, 5),)
+    """
+    spans = replay(Pointing(boundary, str(label) if label else None) for boundary, label in steps)
+    labelled = [span for span in spans[:-1] if span.label is not None]
+    oracle = pointings([*labelled, spans[-1]])  # the whole sentence comes last, label or not
+    return tuple((boundary, int(label or FILLER)) for boundary, label in oracle)

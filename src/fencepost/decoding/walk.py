@@ -1,0 +1,321 @@
+"""One walk through the steps of parses, whatever chooses them.
+
+With canonical rules each parse has one derivation, so the sum of the steps' log-probabilities is
+that of the parse. With constraints, search may reach a parse by other steps than its oracle's; what
+it returns are the oracle's steps, with the log-probabilities that they have without constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from fencepost.batching.arrays import Bools, Floats, Ints
+from fencepost.batching.steps import Steps
+from fencepost.batching.vocabulary import FILLER
+from fencepost.decoding.blas import one_thread
+from fencepost.decoding.configurations import Configurations
+from fencepost.decoding.derivations import Derivations, canonical_steps
+from fencepost.decoding.rules import MINUS, Rules
+from fencepost.decoding.stepper import Stepper
+
+_SHARE = 3 / 4  # of the rows are still under way when the others are dropped
+
+
+class Policy(Protocol):
+    """Chooses steps: at each first a boundary, then a label."""
+
+    def __call__(self, log_probs: Floats, number: int, rows: Ints, /) -> Ints:
+        """The choice of each row.
+
+        Args:
+            log_probs: (active rows, choices)
+            number: of choices made before: even for boundaries, odd for labels
+            rows: the numbers of the active rows, (active rows,)
+        """
+        ...
+
+
+def best(log_probs: Floats, number: int, rows: Ints) -> Ints:
+    """The most probable choice."""
+    return log_probs.argmax(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Chooses each with its probability."""
+
+    chances: Floats  # evenly spread between 0 and 1, without 1: (rows, choices)
+
+    def __call__(self, log_probs: Floats, number: int, rows: Ints) -> Ints:
+        """The choices up to which the chances reach."""
+        # In 64 bits, a chance of 32 bits that is below 1 stays below the sum.
+        reached = np.exp(log_probs, dtype=np.float64).cumsum(-1)
+        aim = self.chances[rows, number, None] * reached[:, -1:]
+        return (reached <= aim).sum(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Follows given steps; where these are not allowed, or known, it takes the best instead."""
+
+    steps: Steps
+
+    def __call__(self, log_probs: Floats, number: int, rows: Ints) -> Ints:
+        """The given choices, if they are allowed."""
+        step, is_label = divmod(number, 2)
+        given = (self.steps.labels if is_label else self.steps.boundaries)[rows, step]
+        allowed = probability_of(log_probs, given) > MINUS
+        if allowed.all():
+            return given
+        # The best label is that of a span, and no filler: it stands for one that is not known.
+        low = 1 if is_label and log_probs.shape[1] > 1 else 0
+        return np.where(allowed, given, log_probs[:, low:].argmax(-1) + low)
+
+
+def chosen(log_probs: Floats, choice: Ints) -> Floats:
+    """The log-probability of one choice in each row: (rows,)."""
+    return log_probs.take(np.arange(0, log_probs.size, log_probs.shape[1]) + choice)
+
+
+def probability_of(log_probs: Floats, choice: Ints) -> Floats:
+    """The same, and -inf for what is no choice at all: (rows,)."""
+    known = (choice >= 0) & (choice < log_probs.shape[1])
+    return np.where(known, chosen(log_probs, choice * known), MINUS)
+
+
+class Choice(NamedTuple):
+    """A step of a walk: what it was chosen from, and what was chosen.
+
+    A row that is finished points to 0 without a label, at no cost, until it is dropped.
+    """
+
+    rows: Ints  # the numbers of the active rows, (rows,)
+    where: Configurations  # before the step
+    points: Floats  # log-probabilities of boundaries, (rows, n + 1); -inf: no candidate
+    boundary: Ints  # (rows,)
+    labels: Floats  # log-probabilities of labels at that boundary, (rows, labels)
+    label: Ints  # (rows,)
+    labels_at: Callable[[Ints], Floats]  # the same at other boundaries: (rows,) to (rows, labels)
+
+    @property
+    def log_probs(self) -> Floats:
+        """Of the step, given the steps before it: (rows,)."""
+        return chosen(self.points, self.boundary) + chosen(self.labels, self.label)
+
+
+def walk(
+    stepper: Stepper[Any],
+    boundaries: Floats,
+    lengths: Ints,
+    rules: Rules,
+    policy: Policy,
+    *,
+    sentence: Ints | None = None,
+    each: int = 1,
+) -> Iterator[Choice]:
+    """The steps of some parses, one after the other, until all are complete.
+
+    Args:
+        stepper: scores the steps.
+        boundaries: vectors, (sentences, n + 1, width)
+        lengths: in words, (sentences,), at least 1
+        rules: which steps are allowed.
+        policy: chooses the steps.
+        sentence: of each row, (rows,); None: there is a row for each sentence
+        each: more than 1: that many rows belong to each sentence, one sentence after the other
+    """
+    with one_thread:
+        where = Configurations.first(lengths, boundaries.shape[1])
+        state = stepper.start(boundaries)
+        if sentence is not None:
+            where, rules = where.rows(sentence), rules.rows(sentence)
+            state = stepper.select(state, sentence, each=each)
+        rows = np.arange(len(where.lengths))
+        number = 0
+        while len(rows):
+            labels_at = partial(label_log_probs, stepper, state, where, rules)
+            points = rules.points(where, stepper.point_logits(state, where))
+            boundary = policy(points, number, rows)
+            labels = labels_at(boundary)
+            label = policy(labels, number + 1, rows)
+            yield Choice(rows, where, points, boundary, labels, label, labels_at)
+            number += 2
+            after = where.point(boundary, label)
+            left = len(rows) - np.count_nonzero(after.is_final)
+            if left < _SHARE * len(rows):
+                index = (~after.is_final).nonzero()[0]
+                state, rules = stepper.select(state, index), rules.rows(index)
+                rows, where, after = rows[index], where.rows(index), after.rows(index)
+                boundary, label = boundary[index], label[index]
+            if left:
+                state = stepper.advance(state, where, boundary, label)
+            where = after
+
+
+def label_log_probs(
+    stepper: Stepper[Any], state: Any, where: Configurations, rules: Rules, boundary: Ints
+) -> Floats:
+    """Log-probabilities of labels at some boundaries; a finished row has the filler's."""
+    labels = rules.labels(where, boundary, stepper.label_logits(state, where, boundary))
+    if np.count_nonzero(where.is_final):
+        labels[where.is_final] = MINUS
+        labels[where.is_final, FILLER] = 0.0
+    return labels
+
+
+def derivations(choices: Iterator[Choice], rows: int, boundaries: Floats) -> Derivations:
+    """The derivations of a walk: one for each of its rows.
+
+    Args:
+        choices: of the walk.
+        rows: how many there are.
+        boundaries: the vectors that it started from.
+    """
+    made = Derivations.empty(rows, 1, boundaries)
+    # Step by step into lists, and all at once into arrays: that is quicker for few rows.
+    taken = [
+        (one.rows, one.boundary, one.label, one.log_probs, one.where.is_final) for one in choices
+    ]
+    step = np.repeat(np.arange(len(taken)), [len(row) for row, *_ in taken])
+    row, boundary, label, log_probs, is_final = map(np.concatenate, zip(*taken, strict=True))
+    made.boundaries[row, 0, step] = boundary
+    made.labels[row, 0, step] = label
+    made.step_log_probs[row, 0, step] = log_probs
+    made.counts[:, 0] = np.bincount(row[~is_final], minlength=rows)
+    return replace(made, log_probs=made.step_log_probs.sum(-1))
+
+
+def greedy(stepper: Stepper[Any], boundaries: Floats, lengths: Ints, rules: Rules) -> Derivations:
+    """The parses found by taking the best boundary and then the best label at each step.
+
+    Args:
+        stepper: scores the steps.
+        boundaries: (rows, n + 1, width)
+        lengths: in words, (rows,), at least 1
+        rules: which steps are allowed.
+    """
+    choices = walk(stepper, boundaries, lengths, rules, best)
+    found = derivations(choices, len(lengths), boundaries)
+    return canonical(stepper, boundaries, lengths, rules, found)
+
+
+def sample(
+    stepper: Stepper[Any], boundaries: Floats, lengths: Ints, rules: Rules, chances: Floats
+) -> Derivations:
+    """Parses drawn by their probability: each step by its own, given the steps before it.
+
+    Args:
+        stepper: scores the steps.
+        boundaries: (rows, n + 1, width)
+        lengths: in words, (rows,), at least 1
+        rules: which steps are allowed.
+        chances: evenly spread between 0 and 1, without 1; two for each step of each parse that is
+            drawn for a row: (rows, samples, 2 (2 n - 1))
+
+    Returns:
+        As many parses for each row, in the order in which they were drawn.
+    """
+    rows, samples, _ = chances.shape
+    choices = walk(
+        stepper,
+        boundaries,
+        lengths,
+        rules,
+        Sampled(chances.reshape(rows * samples, -1)),
+        sentence=np.repeat(np.arange(rows), samples),
+        each=samples,
+    )
+    return derivations(choices, rows * samples, boundaries).arranged(rows, samples)
+
+
+def score(
+    stepper: Stepper[Any],
+    boundaries: Floats,
+    lengths: Ints,
+    rules: Rules,
+    steps: Steps,
+    *,
+    sentence: Ints | None = None,
+) -> Floats:
+    """The log-probabilities of given steps, each given those before it.
+
+    Summed up, those of a parse's oracle are the log-probability of the parse.
+
+    Args:
+        stepper: scores the steps.
+        boundaries: (sentences, n + 1, width)
+        lengths: in words, (sentences,), at least 1
+        rules: which steps are allowed.
+        steps: of `parses` parses
+        sentence: that each parse belongs to, (parses,); None: there is one for each sentence
+
+    Returns:
+        (parses, steps), 0 behind the last step, and -inf from a step on that is not allowed
+    """
+    log_probs = np.full(steps.boundaries.shape, MINUS)
+    choices = walk(stepper, boundaries, lengths, rules, Given(steps), sentence=sentence)
+    for number, choice in enumerate(islice(choices, steps.boundaries.shape[1])):
+        boundary, label = steps.boundaries[choice.rows, number], steps.labels[choice.rows, number]
+        own = probability_of(choice.points, boundary) + probability_of(choice.labels, label)
+        # Labels are those at the boundary that was taken, which is another one if -inf stands here.
+        log_probs[choice.rows, number] = np.where(choice.where.is_final, MINUS, own)
+    lost = np.logical_or.accumulate(log_probs == MINUS, axis=1)
+    return np.where(steps.mask, np.where(lost, MINUS, log_probs), 0.0)
+
+
+def canonical(
+    stepper: Stepper[Any],
+    boundaries: Floats,
+    lengths: Ints,
+    rules: Rules,
+    found: Derivations,
+) -> Derivations:
+    """Derivations under constraints as canonical ones, best first by their own log-probabilities.
+
+    Without constraints they are returned as they are.
+    """
+    if rules.limits is None:
+        return found
+    constrained = rules.limits.constrained
+    parses = _parses(found, constrained)
+    steps = Steps.of([steps for _, steps in parses])
+    row = np.array([number for number, _ in parses], dtype=np.intp)
+    free = Rules(rules.open_root)
+    each = score(stepper, boundaries, lengths, free, steps, sentence=row)
+    log_probs = each.sum(1)
+    order = np.lexsort((-log_probs, row))  # best first within each row
+    row = row[order]
+    rank = np.arange(len(row)) - np.searchsorted(row, row)
+    made = found.rows(np.arange(len(lengths)))
+    for values in (made.boundaries, made.labels, made.counts, made.step_log_probs):
+        values[constrained] = 0
+    # Where there is no further parse, its steps still have to sum up to -inf.
+    made.log_probs[constrained] = MINUS
+    made.step_log_probs[constrained, :, :1] = MINUS
+    longest = each.shape[1]
+    made.boundaries[row, rank, :longest] = steps.boundaries[order]
+    made.labels[row, rank, :longest] = steps.labels[order]
+    made.counts[row, rank] = steps.counts[order]
+    made.step_log_probs[row, rank, :longest] = each[order]
+    made.log_probs[row, rank] = log_probs[order]
+    return made
+
+
+def _parses(found: Derivations, rows: Bools) -> list[tuple[int, tuple[tuple[int, int], ...]]]:
+    """Each parse of some rows once, by its row and its canonical steps."""
+    parses: dict[tuple[int, tuple[tuple[int, int], ...]], None] = {}
+    for row, rank in np.argwhere(rows[:, None] & (found.log_probs > MINUS)).tolist():
+        count = found.counts[row, rank]
+        steps = zip(
+            found.boundaries[row, rank, :count].tolist(),
+            found.labels[row, rank, :count].tolist(),
+            strict=True,
+        )
+        parses[row, canonical_steps(steps)] = None
+    return list(parses)

@@ -1,0 +1,112 @@
+"""Steppers of a head: its own functions step by step, or the fast twin of these on a CPU."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fencepost.batching.arrays import Floats, Ints
+from fencepost.decoding.configurations import Configurations
+from fencepost.decoding.stepper import Stepper
+from fencepost.model.head import PointingHead, State
+from fencepost.runtime.stepper import FastStepper, Folded
+
+
+class HeadState(NamedTuple):
+    """The state of some rows, and the boundaries of their sentences."""
+
+    boundaries: Tensor  # (rows, n + 1, width)
+    sides: Tensor  # (rows, n + 1, mlp)
+    states: Tensor  # (rows, 1, decoder): what the decoder makes of the last step
+    memory: State
+
+
+class HeadStepper:
+    """Steps as the head's own functions make them, on any device: the reference of the fast twin.
+
+    Args:
+        head: the pointing head to decode with.
+    """
+
+    def __init__(self, head: PointingHead) -> None:
+        self.head = head
+
+    @torch.no_grad()
+    def start(self, boundaries: Floats) -> HeadState:
+        """The state before the first step."""
+        vectors = torch.from_numpy(boundaries).to(self.head.biaffine.device)
+        rows = len(vectors)
+        states, memory = self.head.decode(self.head.first_inputs(rows), self.head.first_state(rows))
+        return HeadState(vectors, self.head.sides(vectors), states, memory)
+
+    @torch.no_grad()
+    def point_logits(self, state: HeadState, where: Configurations) -> Floats:
+        """Scores of pointing to each boundary: (rows, n + 1)."""
+        return self._logits(self.head.pointing_scores(state.sides, state.states))
+
+    @torch.no_grad()
+    def label_logits(self, state: HeadState, where: Configurations, boundary: Ints) -> Floats:
+        """Scores of the labels of the spans made by pointing there: (rows, labels)."""
+        start, end = self._ends(where, boundary)
+        return self._logits(self.head.label_scores(state.boundaries, state.states, start, end))
+
+    @torch.no_grad()
+    def advance(
+        self, state: HeadState, where: Configurations, boundary: Ints, label: Ints
+    ) -> HeadState:
+        """The state after a step of each row."""
+        start, end = self._ends(where, boundary)
+        inputs = self.head.inputs(state.boundaries, start, end, self._column(label))
+        states, memory = self.head.decode(inputs, state.memory)
+        return state._replace(states=states, memory=memory)
+
+    def select(self, state: HeadState, rows: Ints, *, each: int = 1) -> HeadState:
+        """The state of some of the rows."""
+        index = torch.from_numpy(rows).to(state.boundaries.device)
+        return HeadState(
+            state.boundaries[index],
+            state.sides[index],
+            state.states[index],
+            state.memory.rows(index),
+        )
+
+    def _logits(self, scores: Tensor) -> Floats:
+        logits: Floats = (scores[:, 0] / self.head.temperature).cpu().numpy()
+        return logits
+
+    def _ends(self, where: Configurations, boundary: Ints) -> tuple[Tensor, Tensor]:
+        start, end = np.minimum(where.cursor, boundary), np.maximum(where.cursor, boundary)
+        return self._column(start), self._column(end)
+
+    def _column(self, values: Ints) -> Tensor:
+        """(rows,) to (rows, 1), on the head's device."""
+        return torch.from_numpy(values)[:, None].to(self.head.biaffine.device)
+
+
+_fast: WeakKeyDictionary[PointingHead, tuple[tuple[float, ...], FastStepper]] = WeakKeyDictionary()
+
+
+def stepper_of(head: PointingHead) -> Stepper[Any]:
+    """The stepper to decode with: the fast one for a head on a CPU, folded anew when it changes."""
+    if head.biaffine.device.type != "cpu":
+        return HeadStepper(head)
+    # A fused optimiser changes weights without telling, but only in a network that is learning.
+    versions = (
+        head.trainings,
+        head.temperature,
+        *(
+            number
+            for weight in head.parameters()
+            for number in (weight._version, weight.data_ptr())
+        ),
+    )
+    known = _fast.get(head)
+    if known is None or known[0] != versions:
+        weights = {name: weight.detach().numpy() for name, weight in head.named_parameters()}
+        stepper = FastStepper(Folded.of(weights, temperature=head.temperature))
+        known = _fast[head] = (versions, stepper)
+    return known[1]

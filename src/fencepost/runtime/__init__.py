@@ -1,0 +1,1 @@
+"""Parsing on a CPU without torch."""
