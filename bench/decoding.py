@@ -1,12 +1,12 @@
 """What decoding costs beside the encoder, and what a whole parse costs: part of `make bench`.
 
-    python bench/decoding.py [--quick] [--write]
+    python bench/decoding.py [--quick] [--write] [--against COMMIT]
 
 Sentences are those of GUM dev beside the checkout, in an order drawn with a seed. What is compared
 takes turns within one run. A figure is the median over rounds, with the smallest and the largest.
 Times are processor times on one thread unless a table says otherwise. `--write` makes
-`docs/performance.md` of it, whose text is in `bench/performance.md`. The status is 1 if a bound is
-not kept.
+`docs/performance.md` of it, whose text is in `bench/performance.md`. `--against` compares decoding
+with that of another commit instead (`against.py`). The status is 1 if a bound is not kept.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from string import Template
-from typing import get_args
+from typing import Any, get_args
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+import numpy as np
 import torch
+from against import FEW, JOBS, ROUNDS, SINGLE, compare
 from led import Case, along_trees, joined, paper_sized
 from measuring import (
     CHECKOUT,
@@ -42,17 +43,16 @@ from measuring import (
     table,
     taking_turns,
 )
-from torch import Tensor
 
 import fencepost
 from fencepost import Parse, Sentence, read
+from fencepost.batching.arrays import Floats, Ints
 from fencepost.batching.batches import by_words
-from fencepost.model.fast import FastStepping
-from fencepost.model.found import Found
-from fencepost.model.head import PointingHead
+from fencepost.decoding.derivations import Derivations
+from fencepost.decoding.stepper import Stepper
+from fencepost.decoding.walk import derivations, walk
 from fencepost.model.precision import Precision
-from fencepost.model.search import greedy
-from fencepost.model.stepping import First, PlainStepping
+from fencepost.model.stepper import HeadStepper
 from fencepost.parser.model import Model
 from fencepost.parser.predict import BATCH_WORDS, predict
 from fencepost.tasks.layers import POINTING
@@ -66,7 +66,7 @@ PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 Points = Mapping[int, Sequence[Case]]  # by how long sentences or how large batches are
 Growth = Mapping[str, Mapping[int, Spread]]  # what was found of each part, by size
 Job = Callable[[], object]
-Ready = tuple[Tensor, Tensor]  # what decoding starts from: boundary vectors and lengths
+Ready = tuple[Floats, Ints]  # what decoding starts from: boundary vectors and lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,26 +90,34 @@ def encode(model: Model, cases: Iterable[Case]) -> list[Ready]:
     ready = []
     for case in cases:
         inputs = model.read(case.words)
-        ready.append((model.network.boundaries(model.network.states(inputs)), inputs.lengths))
+        boundaries = model.network.boundaries(model.network.states(inputs))
+        ready.append((boundaries.numpy(), inputs.lengths.numpy()))
     return ready
 
 
-def decode(head: PointingHead, ready: Iterable[Ready], first: Iterable[First]) -> list[Found]:
-    """The steps of batches, found one by one, each from a beginning of its own."""
+def decode(
+    model: Model, name: str, ready: Iterable[Ready], cases: Iterable[Case], stepper: Stepper[Any]
+) -> list[Derivations]:
+    """The steps of batches, decoded one by one with one of the heads, led or not."""
+    rules = model.rules(name)
     return [
-        greedy(head, boundaries, lengths, first=begin)
-        for (boundaries, lengths), begin in zip(ready, first, strict=False)
+        derivations(
+            walk(stepper, boundaries, lengths, rules, case.policy(name)),
+            len(lengths),
+            boundaries,
+        )
+        for (boundaries, lengths), case in zip(ready, cases, strict=True)
     ]
 
 
 def decoding(model: Model, name: str, ready: Sequence[Ready], cases: Sequence[Case]) -> Job:
     """The job of decoding with one of the heads; where it is led, it is seen to follow."""
-    job = partial(decode, model.network.head(name), ready, [case.first(name) for case in cases])
+    job = partial(decode, model, name, ready, cases, model.stepper(name))
     for case, found in zip(cases, job(), strict=True):
         if name in case.gold:
             gold = case.gold[name]
-            assert torch.equal(found.steps[:, 0], gold.counts)
-            assert torch.equal(found.boundaries[:, 0, : gold.counts.max()], gold.boundaries)
+            assert np.array_equal(found.counts[:, 0], gold.counts)
+            assert np.array_equal(found.boundaries[:, 0, : gold.counts.max()], gold.boundaries)
     return job
 
 
@@ -150,14 +158,16 @@ def sentences_of(cases: Iterable[Case]) -> list[Sentence]:
 
 def searches(model: Model, cases: Sequence[Case], *, rounds: int) -> dict[str, Ratio]:
     """Plain steps against fast search, in batches and sentence by sentence; a beam of 20."""
-    head, sentences = model.network.head("tree"), sentences_of(cases)
-    single = [Case([sentence.words]) for sentence in sentences]
-    ready = {"batches": encode(model, cases), "single": encode(model, single)}
-    first: dict[str, First] = {"plain": PlainStepping.first, "fast": FastStepping.first}
+    sentences = sentences_of(cases)
+    sizes = {"batches": cases, "single": [Case([sentence.words]) for sentence in sentences]}
+    steppers: dict[str, Stepper[Any]] = {
+        "plain": HeadStepper(model.network.head("tree")),
+        "fast": model.stepper("tree"),
+    }
     jobs = {
-        (how, kind): partial(decode, head, ready[kind], repeat(first[how]))
-        for how in first
-        for kind in ready
+        (how, kind): partial(decode, model, "tree", encode(model, some), some, stepper)
+        for how, stepper in steppers.items()
+        for kind, some in sizes.items()
     }
     times = taking_turns(jobs, rounds=rounds)
     parse = partial(predict, model, sentences, tasks=["tree"])
@@ -216,7 +226,7 @@ def peaks(case: Case) -> dict[str, float]:
     found = {"encoder": peak() - before}
     for name in POINTING:
         before = forget_peak()
-        decode(model.network.head(name), ready, [case.first(name)])
+        decode(model, name, ready, [case], model.stepper(name))
         found[name] = peak() - before
     return found
 
@@ -225,10 +235,11 @@ def steps_of(model: Model, points: Points) -> Growth:
     """Steps of trees, gold ones and those that the model finds by itself."""
     steps: dict[str, dict[int, Spread]] = {"gold steps": {}, "own steps": {}}
     for size, cases in points.items():
-        own = decode(model.network.head("tree"), encode(model, cases), repeat(FastStepping.first))
-        counts = [case.gold["tree"].counts for case in cases], [found.steps[:, 0] for found in own]
+        free = [Case(case.words) for case in cases]
+        own = decode(model, "tree", encode(model, cases), free, model.stepper("tree"))
+        counts = [case.gold["tree"].counts for case in cases], [found.counts[:, 0] for found in own]
         for column, some in zip(steps.values(), counts, strict=True):
-            column[size] = Spread.of(torch.cat(some).tolist())
+            column[size] = Spread.of(np.concatenate(some).tolist())
     return steps
 
 
@@ -281,6 +292,33 @@ def growth_table(size: str, times: Growth, memory: Growth, steps: Growth) -> str
     )
 
 
+def against(commit: str, parses: Sequence[Parse], *, rounds: int) -> bool:
+    """Compare decoding with that of another commit: whether all bounds are kept."""
+    words = [parse.words for parse in parses[:SENTENCES]]
+    batches = [
+        [words[row] for row in rows] for rows in by_words(list(map(len, words)), most=BATCH_WORDS)
+    ]
+    every = len(batches) // FEW
+    about_25 = [[parse.words] for parse in parses if 23 <= len(parse.words) <= 27]
+    sentences = {
+        "single": about_25[:SINGLE],
+        "batches": batches,
+        "few": batches[every // 2 :: every][:FEW],
+    }
+    ratios = {}
+    for what, pairs in compare(commit, sentences, rounds=rounds).items():
+        job, _, unit = what.rpartition(": ")
+        # What is below the size of a few pages is no figure.
+        now, before = zip(*((max(a, 1e-3), max(b, 1e-3)) for a, b in pairs), strict=True)
+        most = JOBS[job][3] if unit == "seconds" else 1.0
+        ratios[what] = Ratio(now, before, most=most)
+    table(
+        [f"now / {commit}", "median", "range", "bound", "kept"],
+        ((what, *ratio.columns()) for what, ratio in ratios.items()),
+    )
+    return all(ratio.is_kept for ratio in ratios.values())
+
+
 def gold_parses() -> list[Parse]:
     """GUM dev with trees and entities, in an order drawn with the seed."""
     both = (read(SHARED / name, drop_functions=True) for name in FILES)
@@ -298,6 +336,7 @@ def main() -> None:
         help="one round of small batches, to see that it works: bounds may not be kept",
     )
     parser.add_argument("--write", action="store_true", help="write docs/performance.md")
+    parser.add_argument("--against", metavar="COMMIT", help="compare decoding with a commit's")
     asked = parser.parse_args()
     for name in FILES:
         if not (SHARED / name).is_file():
@@ -307,6 +346,8 @@ def main() -> None:
     page = circumstances() | {"seed": f"{SEED}", "rounds": f"{rounds}"}
 
     parses = gold_parses()
+    if asked.against:
+        sys.exit(not against(asked.against, parses, rounds=1 if asked.quick else ROUNDS))
     chosen = parses[:SENTENCES]
     about_25 = [parse for parse in parses if 23 <= len(parse.words) <= 27]
     rows = by_words([len(parse.words) for parse in chosen], most=BATCH_WORDS)

@@ -10,18 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
-from torch import Tensor
 
 from fencepost import Parse, Span
 from fencepost.batching.examples import collect_labels
+from fencepost.batching.steps import Steps
 from fencepost.batching.vocabulary import FILLER, Vocabulary
 from fencepost.build import Numbers
 from fencepost.config import HeadsSettings, NetworkSettings, checked
-from fencepost.model.configurations import Configurations
-from fencepost.model.fast import FastStepping
-from fencepost.model.found import Steps
-from fencepost.model.head import PointingHead
-from fencepost.model.stepping import First, Rules, Stepping
+from fencepost.decoding.walk import Given, Policy, best
 from fencepost.parser.model import Model, new_model
 from fencepost.tasks.layers import POINTING, layer_spans
 from fencepost.transition import pointings
@@ -36,58 +32,9 @@ class Case:
     words: Sequence[Sequence[str]]
     gold: Mapping[str, Steps] = field(default_factory=dict)
 
-    def first(self, head: str) -> First:
-        """The beginning of a search with one of the heads."""
-        return _led_by(self.gold[head]) if head in self.gold else FastStepping.first
-
-
-@dataclass(frozen=True, slots=True)
-class LedStepping:
-    """Steps along gold ones: scores are computed, and then the gold step is made the best."""
-
-    inner: Stepping
-    gold: Steps
-    number: int = 0  # of steps taken
-
-    @property
-    def where(self) -> Configurations:
-        """Their configurations."""
-        return self.inner.where
-
-    def pointing(self) -> Tensor:
-        """Log-probabilities of pointing to each boundary, but 1 for the gold one."""
-        gold = self.gold.boundaries[:, self.number, None]
-        return self.inner.pointing().scatter_(1, gold, 1.0)
-
-    def labelling(self, boundary: Tensor) -> Tensor:
-        """Log-probabilities of the labels of the gold span, but 1 for the gold one."""
-        gold = self.gold.labels[:, self.number, None, None]
-        return self.inner.labelling(boundary).scatter_(2, gold, 1.0)
-
-    def point(self, boundary: Tensor, label: Tensor) -> LedStepping:
-        """Take a step."""
-        return LedStepping(self.inner.point(boundary, label), self.gold, self.number + 1)
-
-    def rows(self, index: Tensor) -> LedStepping:
-        """Some of the rows, in this order."""
-        gold = (self.gold.boundaries, self.gold.labels, self.gold.counts)
-        steps = Steps(*(column[index] for column in gold))
-        return LedStepping(self.inner.rows(index), steps, self.number)
-
-    def spread(self, index: Tensor, each: int) -> LedStepping:
-        """Only greedy search can be led."""
-        raise NotImplementedError
-
-    def sentences(self, index: Tensor) -> LedStepping:
-        """Only greedy search can be led."""
-        raise NotImplementedError
-
-
-def _led_by(gold: Steps) -> First:
-    def first(head: PointingHead, boundaries: Tensor, lengths: Tensor, rules: Rules) -> Stepping:
-        return LedStepping(FastStepping.first(head, boundaries, lengths, rules), gold)
-
-    return first
+    def policy(self, head: str) -> Policy:
+        """What chooses the steps of one of the heads."""
+        return Given(self.gold[head]) if head in self.gold else best
 
 
 def along_trees(batch: Sequence[Parse]) -> Case:

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from fencepost import Parse, read
-from fencepost.batching.batches import padded, shuffled, step_tensors
+from fencepost.batching.batches import gold_steps, padded, shuffled
 from fencepost.batching.examples import Example
 from fencepost.batching.vocabulary import BEGIN, END
 from fencepost.config import Settings, checked
@@ -76,10 +76,9 @@ class PlainNetwork(nn.Module):
             forward, _ = there(vectors)
             backward, _ = back(vectors.flip(1))
             vectors = torch.cat((forward, backward.flip(1)), -1)
-        gold = step_tensors(batch, "tree")
-        assert gold is not None
+        _, gold = gold_steps(batch, "tree")
         lengths = torch.tensor([len(example.words) for example in batch])
-        return pointing_loss(self.head, boundary_vectors(vectors), lengths, gold)
+        return pointing_loss(self.head, boundary_vectors(vectors), lengths, gold).sum()
 
 
 def settings() -> Settings:
@@ -122,14 +121,14 @@ def shares(model: Model, batches: Sequence[Sequence[Example]]) -> dict[str, floa
     for batch in batches:
         marks = [time.perf_counter()]
         inputs = model.read([example.words for example in batch])
-        gold = step_tensors(batch, "tree")
-        assert gold is not None
+        _, gold = gold_steps(batch, "tree")
         marks.append(time.perf_counter())
         vectors = network.encoder(inputs)
         marks.append(time.perf_counter())
         states = network.lstm(vectors, inputs.lengths + 2)
         marks.append(time.perf_counter())
-        loss = pointing_loss(network.head("tree"), boundary_vectors(states), inputs.lengths, gold)
+        boundaries = boundary_vectors(states)
+        loss = pointing_loss(network.head("tree"), boundaries, inputs.lengths, gold).sum()
         marks.append(time.perf_counter())
         loss.backward()
         marks.append(time.perf_counter())
