@@ -19,6 +19,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import log
 from pathlib import Path
 from random import Random
 
@@ -28,7 +29,7 @@ from fencepost.cli.tables import table
 from fencepost.formats import Reading, ReadSettings
 from fencepost.parser.model import Model
 from fencepost.parser.parser import load
-from fencepost.parser.surprises import GoldStep
+from fencepost.parser.steps import Step
 from fencepost.run.audit import Audit, Finding, Placed, audit_parses
 from fencepost.structure import Parse, Span, Tree
 from fencepost.structure.span import by_place, first_crossing
@@ -133,14 +134,14 @@ class Planted:
     after: Parse
     layer: str
 
-    def is_mended_by(self, step: GoldStep) -> bool:
+    def is_mended_by(self, step: Step) -> bool:
         """Whether what the model would rather do is what was done there before."""
         one, other = self.parting
-        if step.span == one and step.rather.span == other:
+        if step.span == one and step.rather == other:
             return True
-        return step.rather.span in set(_steps(self.before, self.layer)) - self._steps_after
+        return step.rather in set(_steps(self.before, self.layer)) - self._steps_after
 
-    def is_at(self, step: GoldStep) -> bool:
+    def is_at(self, step: Step) -> bool:
         """Whether a gold step is of the error's making, or the model would mend the error there."""
         return step.span in self.made or self.is_mended_by(step)
 
@@ -217,9 +218,9 @@ class Ranking:
     """How sentences are ranked: by the most surprising step in each."""
 
     name: str
-    surprise: Callable[[GoldStep], float]
+    surprise: Callable[[Step], float]
 
-    def ranked(self, findings: Sequence[Finding]) -> list[tuple[int, GoldStep]]:
+    def ranked(self, findings: Sequence[Finding]) -> list[tuple[int, Step]]:
         """The number of each sentence and the step that is shown, the most surprising first."""
         shown = [(finding.line, max(finding.steps, key=self.surprise)) for finding in findings]
         return sorted(shown, key=lambda row: -self.surprise(row[1]))
@@ -227,7 +228,9 @@ class Ranking:
 
 RANKINGS = (
     Ranking("probability of the gold step", lambda step: -step.log_prob),
-    Ranking("gap to the best step", lambda step: step.rather.log_prob - step.log_prob),
+    Ranking(
+        "gap to the best step", lambda step: log(step.rather.probability or 1.0) - step.log_prob
+    ),
 )
 
 

@@ -26,13 +26,13 @@ from experiments.systems.binary import Binary, binarised, restored
 from experiments.systems.inside import best_splits, log_sum
 from experiments.systems.system import predicted, tree_losses
 from fencepost.batching.batches import padded
-from fencepost.batching.examples import Example, Steps
+from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
+from fencepost.batching.steps import Numbered, places
 from fencepost.batching.vocabulary import FILLER
 from fencepost.model.boundaries import at
 from fencepost.model.layers import Perceptron
 from fencepost.model.network import Network, device_of
-from fencepost.parser.encoding import Encoded
 from fencepost.parser.model import Model
 from fencepost.structure import Parse, Sentence
 from fencepost.tasks import constituency
@@ -103,7 +103,7 @@ class Gold(NamedTuple):
     mask: Tensor  # which are spans, and not padding
 
     @classmethod
-    def of(cls, steps: Sequence[Steps], device: torch.device) -> Gold:
+    def of(cls, steps: Sequence[Numbered], device: torch.device) -> Gold:
         """The binary trees that gold steps stand for."""
         rows = [_binary(one) for one in steps]
         starts, ends, labels = (padded(row[column] for row in rows) for column in range(3))
@@ -112,10 +112,10 @@ class Gold(NamedTuple):
 
 
 @cache  # equal steps have equal trees; and the same come in every epoch
-def _binary(steps: Steps) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+def _binary(steps: Numbered) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Starts, ends and labels of the binary tree that gold steps stand for."""
-    spans = zip(steps.starts, steps.ends, steps.labels, strict=True)
-    nodes = binarised(spans, max(steps.ends))
+    spans = places(steps)
+    nodes = binarised(spans, spans[-1][1])
     return (
         tuple(node.start for node in nodes),
         tuple(node.end for node in nodes),
@@ -210,7 +210,7 @@ class Chart:
     ) -> dict[str, Tensor]:
         """The loss of the trees of a batch, summed over its sentences."""
 
-        def each(boundaries: Tensor, lengths: Tensor, steps: list[Steps]) -> Tensor:
+        def each(boundaries: Tensor, lengths: Tensor, steps: list[Numbered]) -> Tensor:
             gold = Gold.of(steps, boundaries.device)
             smoothing = recipe.label_smoothing
             return chart_losses(
@@ -224,11 +224,13 @@ class Chart:
         labels = model.numbers.labels["tree"]
         names = [labels.label(number) for number in range(len(labels))]
 
-        def search(encoded: Encoded) -> list[Parse]:
-            trees = best_trees(_head(model.network), encoded.boundaries, encoded.lengths)
+        def search(
+            sentences: Sequence[Sentence], boundaries: Tensor, lengths: Tensor
+        ) -> list[Parse]:
+            trees = best_trees(_head(model.network), boundaries, lengths)
             return [
                 Parse(sentence, constituency.decode(sentence, restored(nodes, names)))
-                for sentence, nodes in zip(encoded.sentences, trees, strict=True)
+                for sentence, nodes in zip(sentences, trees, strict=True)
             ]
 
         return predicted(model, sentences, search)

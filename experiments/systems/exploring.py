@@ -23,22 +23,23 @@ Decisions:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from experiments.systems.dynamic_oracle import best_places
-from fencepost.batching.batches import StepTensors, step_tensors
-from fencepost.batching.examples import Example, Steps
+from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
+from fencepost.batching.steps import Numbered, Steps, places
 from fencepost.batching.vocabulary import FILLER
+from fencepost.decoding.rules import Rules
+from fencepost.decoding.walk import greedy
 from fencepost.errors import ConfigError
 from fencepost.model.head import PointingHead
-from fencepost.model.loss import allowed_along
+from fencepost.model.loss import Over, steps_loss
 from fencepost.model.network import Network, device_of
-from fencepost.model.search import greedy
+from fencepost.model.stepper import stepper_of
 from fencepost.parser.model import Model
 from fencepost.parser.predict import predict
 from fencepost.structure import Parse, Sentence
@@ -74,27 +75,28 @@ class Exploring:
         inputs = inputs.to(device)
         boundaries = network.boundaries(network.states(inputs))
         lengths = inputs.lengths.to(device)
+        weights = torch.tensor([example.weight for example in batch], device=device)
         explores = (torch.rand(len(batch)) < self.share).tolist()
         losses: dict[str, Tensor] = {}
         for name, head in network.named_heads():
-            rows = [row for row, example in enumerate(batch) if name in example.steps]
-            if not rows:
+            gold = {row: one.steps[name] for row, one in enumerate(batch) if name in one.steps}
+            if not gold:
                 continue
-            paths = {row: batch[row].steps[name] for row in rows}
+            paths, rows = dict(gold), list(gold)
             own = [row for row in rows if explores[row]]
             if own:
                 found = own_paths(head, boundaries[own], lengths[own], canonical=self.canonical)
                 paths.update(zip(own, found, strict=True))
-            path, best = along([batch[row] for row in rows], name, [paths[row] for row in rows])
-            losses[name] = path_loss(
+            each = path_losses(
                 head,
                 boundaries[rows],
                 lengths[rows],
-                path.to(device),
-                best.to(device),
-                over_candidates=recipe.over != "all",
+                list(paths.values()),
+                list(gold.values()),
+                over="all" if recipe.over == "all" else "candidates",
                 label_smoothing=recipe.label_smoothing,
             )
+            losses[name] = (each * weights[rows]).sum()
         return losses
 
     def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
@@ -104,118 +106,75 @@ class Exploring:
 
 def own_paths(
     head: PointingHead, boundaries: Tensor, lengths: Tensor, *, canonical: bool
-) -> list[Steps]:
+) -> list[Numbered]:
     """The steps of the head's own greedy parses.
 
     Args:
-        head: which parses.
+        head: the pointing head to decode with.
         boundaries: (rows, n + 1, width)
         lengths: in words, (rows,)
         canonical: whether the rules of `transition.canonical` hold
     """
+    rules = Rules(head.open_root, canonical)
+    vectors = boundaries.detach().float().cpu().numpy()
     was_training = head.training
     head.eval()
     try:
         with torch.autocast(boundaries.device.type, enabled=False):
-            found = greedy(head, boundaries.detach().float(), lengths, canonical=canonical)
+            found = greedy(stepper_of(head), vectors, lengths.cpu().numpy(), rules)
     finally:
-        head.train(was_training)  # this also tells search that weights will change
-    columns = (found.boundaries[:, 0], found.labels[:, 0], found.steps[:, 0])
+        head.train(was_training)  # this also tells `stepper_of` that weights will change
+    columns = (found.boundaries[:, 0], found.labels[:, 0], found.counts[:, 0])
     return [
-        _steps(points[:count], labels[:count])
+        tuple(zip(points[:count], labels[:count], strict=True))
         for points, labels, count in zip(*(column.tolist() for column in columns), strict=True)
     ]
 
 
-def _steps(boundaries: Sequence[int], labels: Sequence[int]) -> Steps:
-    """Steps with the spans that they make."""
-    starts, ends = [], []
-    cursor = 0
-    for boundary in boundaries:
-        starts.append(min(cursor, boundary))
-        ends.append(cursor := max(cursor, boundary))
-    return Steps(tuple(boundaries), tuple(starts), tuple(ends), tuple(labels))
-
-
-def best_along(path: Steps, gold: Steps, n: int) -> Steps:
-    """The best step at each configuration of a path, with the span that it would make.
-
-    Args:
-        path: of `n` words.
-        gold: the steps of the ordinary oracle.
-        n: the number of words.
-    """
-    labels = dict(zip(zip(gold.starts, gold.ends, strict=True), gold.labels, strict=True))
+def best_along(path: Numbered, gold: Numbered) -> Numbered:
+    """The best step at each configuration of a path, from the steps of the ordinary oracle."""
+    spans = places(gold)
+    n = spans[-1][1]
+    labels = {(start, end): label for start, end, label in spans}
     # The root comes last, and counts without a label, too.
     wanted = [place for place, label in labels.items() if label != FILLER or place == (0, n)]
-    boundaries, starts, ends = zip(*best_places(path.boundaries, wanted, n), strict=True)
-    numbers = (labels.get(place, FILLER) for place in zip(starts, ends, strict=True))
-    return Steps(boundaries, starts, ends, tuple(numbers))
+    best = best_places((boundary for boundary, _ in path), wanted, n)
+    return tuple((boundary, labels.get((start, end), FILLER)) for boundary, start, end in best)
 
 
-def along(
-    examples: Sequence[Example], layer: str, paths: Sequence[Steps]
-) -> tuple[StepTensors, StepTensors]:
-    """The steps of paths, and the best ones at each of their configurations.
-
-    Args:
-        examples: which all have the layer.
-        layer: that is learned.
-        paths: one for each.
-    """
-    taken, best = [], []
-    for example, path in zip(examples, paths, strict=True):
-        gold = example.steps[layer]
-        ours = best_along(path, gold, len(example.words))
-        weight = example.weight * len(gold.labels) / len(path.labels)
-        taken.append(replace(example, steps={layer: path}))
-        best.append(replace(example, steps={layer: ours}, weight=weight))
-    one, other = step_tensors(taken, layer), step_tensors(best, layer)
-    assert one is not None
-    assert other is not None
-    return one, other
-
-
-def path_loss(
+def path_losses(
     head: PointingHead,
     boundaries: Tensor,
     lengths: Tensor,
-    path: StepTensors,
-    best: StepTensors,
+    paths: Sequence[Numbered],
+    gold: Sequence[Numbered],
     *,
-    over_candidates: bool = False,
+    over: Over,
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """The loss of the best steps along a path, summed; on the gold path, that of `pointing_loss`.
-
-    The decoder reads the spans of the path. Labels are learned for the spans that the best steps
-    would make, since those of the path may be nothing.
+    """The loss of the best steps along the path of each row, as if it were as long as the gold one.
 
     Args:
         head: whose scores are trained.
         boundaries: (rows, n + 1, width)
         lengths: in words, (rows,)
-        path: the steps that are taken
-        best: those that would be best in their places, with what each row counts
-        over_candidates: normalise pointing over the candidates instead of all boundaries
+        paths: the steps that are taken
+        gold: the steps of the ordinary oracle
+        over: the boundaries to normalise over; not `canonical`, which the oracle does not know
         label_smoothing: share of the target that all labels get
+
+    Returns:
+        (rows,)
     """
-    rows, width = boundaries.shape[:2]
-    later = head.inputs(boundaries, path.starts[:, :-1], path.ends[:, :-1], path.labels[:, :-1])
-    states, _ = head.decode(
-        torch.cat((head.first_inputs(rows), later), dim=1), head.first_state(rows)
+    best = Steps.of([best_along(*pair) for pair in zip(paths, gold, strict=True)])
+    each = steps_loss(
+        head,
+        boundaries,
+        lengths,
+        Steps.of(paths),
+        best,
+        over=over,
+        label_smoothing=label_smoothing,
     )
-    points = head.pointing_scores(head.sides(boundaries), states)
-    labels = head.label_scores(boundaries, states, best.starts, best.ends)
-    if over_candidates:
-        allowed, _ = allowed_along(path, lengths, width)
-    else:
-        allowed = (torch.arange(width, device=points.device) <= lengths[:, None])[:, None]
-    points = points.masked_fill(~allowed, float("-inf"))
-    each = functional.cross_entropy(
-        points.transpose(1, 2), best.boundaries, reduction="none"
-    ) + functional.cross_entropy(
-        labels.transpose(1, 2), best.labels, reduction="none", label_smoothing=label_smoothing
-    )
-    each = each.masked_fill(~best.mask, 0.0)  # padded steps may have any score, even none
-    return (each.sum(1) * best.weights).sum()
+    counts = [len(steps) / len(path) for steps, path in zip(gold, paths, strict=True)]
+    return each * torch.tensor(counts, device=each.device)

@@ -6,12 +6,13 @@ points to a boundary by a biaffine function. In training all boundaries of the s
 search those within the span. Labels come from a classifier of their own, which sees the two
 boundaries of a span and not the decoder; ∅ is the label of what only binarisation made.
 
-Ours, so as to differ from `PointingHead` no more than need be: the sizes of all layers, one layer
-of LSTM with a first state that is learned, MLP_span of `b_end - b_start` as what the decoder reads,
-dropout, and greedy search (theirs keeps a beam). Labels are scored like ours, with a perceptron and
-label vectors, but of `[b_start; b_end]`: there is no step for a word, nor any for a sentence of one
-word, whose state could be asked. The two boundaries side by side can say all that their difference
-can. Spans of many children are split at the last child first (`binary.py`).
+Ours, so as to differ from the library no more than need be: the decoder, its pointing, all sizes
+and dropout are those of a `PointingHead`, which reads START and then, as MLP_span of
+`b_end - b_start`, each span that is to be split; and search is greedy (theirs keeps a beam). Labels
+are scored like the library's, with a perceptron and label vectors, but of `[b_start; b_end]`: there
+is no step for a word, nor any for a sentence of one word, whose state could be used. The two
+boundaries side by side can say all that their difference can. Spans of many children are split at
+the last child first (`binary.py`).
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import starmap
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -29,20 +31,21 @@ from torch.nn import functional
 from experiments.systems.binary import Binary, binarised, restored
 from experiments.systems.system import predicted, tree_losses
 from fencepost.batching.batches import padded
-from fencepost.batching.examples import Example, Steps
+from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
+from fencepost.batching.steps import Numbered, places
 from fencepost.batching.vocabulary import FILLER, Labels
+from fencepost.decoding.configurations import Configurations
+from fencepost.decoding.rules import MINUS
 from fencepost.model.boundaries import at
-from fencepost.model.fast import SLOPE
-from fencepost.model.layers import Perceptron, SharedDropout
+from fencepost.model.head import PointingHead
+from fencepost.model.layers import Perceptron
 from fencepost.model.network import Network, device_of
-from fencepost.parser.encoding import Encoded
+from fencepost.model.stepper import stepper_of
 from fencepost.parser.model import Model
 from fencepost.structure import Parse, Sentence
 from fencepost.tasks import constituency
 from fencepost.training.loop import Recipe
-
-MINUS = float("-inf")
 
 
 class Splits(NamedTuple):
@@ -71,27 +74,19 @@ class SplittingHead(nn.Module):
         self, *, boundary_width: int, labels: int, mlp: int, decoder: int, dropout: float
     ) -> None:
         super().__init__()
-        # How often it was set to learn: what was made of its weights is then old.
-        self.trainings = 0
-        self.kept: tuple[tuple[object, ...], Folded] | None = None  # see `folded`
-        self.span = Perceptron(boundary_width, hidden=mlp, dropout=dropout)
-        self.first_hidden = nn.Parameter(torch.empty(decoder))
-        self.first_cell = nn.Parameter(torch.zeros(decoder))
-        self.lstm = nn.LSTM(mlp, decoder, batch_first=True)
-        self.cursor = Perceptron(decoder, hidden=mlp, dropout=dropout)
-        self.point = Perceptron(boundary_width, hidden=mlp, dropout=dropout)
-        self.biaffine = nn.Parameter(torch.empty(mlp + 1, mlp))
+        # Its one label and MLP_label stay unused: labels are scored without the decoder.
+        self.pointer = PointingHead(
+            boundary_width=boundary_width,
+            labels=1,
+            mlp=mlp,
+            decoder=decoder,
+            previous_label=False,
+            open_root=False,
+            dropout=dropout,
+        )
         self.label = Perceptron(2 * boundary_width, hidden=mlp, dropout=dropout)
         self.label_vectors = nn.Parameter(torch.empty(labels, mlp))
-        self.dropout = SharedDropout(dropout)
         nn.init.normal_(self.label_vectors, std=mlp**-0.5)
-        nn.init.normal_(self.first_hidden, std=decoder**-0.5)
-        nn.init.xavier_uniform_(self.biaffine)
-
-    def train(self, mode: bool = True) -> Self:
-        """Switch dropout on or off."""
-        self.trainings += mode
-        return super().train(mode)
 
     def forward(self, boundaries: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
         """How much each step would point to each boundary, along a gold path: teacher forcing.
@@ -104,18 +99,17 @@ class SplittingHead(nn.Module):
         Returns:
             (rows, steps, n + 1)
         """
-        rows = len(boundaries)
-        spans = self.span(at(boundaries, ends) - at(boundaries, starts))
-        first = [
-            each.expand(1, rows, -1).contiguous() for each in (self.first_hidden, self.first_cell)
-        ]
-        states, _ = self.lstm(self.dropout(spans), tuple(first))
-        sides = self.point(boundaries) @ self.biaffine[:-1] + self.biaffine[-1]
-        found: Tensor = self.cursor(self.dropout(states)) @ sides.transpose(1, 2)
-        return found
+        pointer, rows = self.pointer, len(boundaries)
+        spans = pointer.inputs(boundaries, starts, ends, torch.zeros_like(starts))
+        inputs = torch.cat((pointer.first_inputs(rows), spans), dim=1)
+        states, _ = pointer.decode(inputs, pointer.first_state(rows))
+        # The state after START has seen no span yet.
+        return pointer.pointing_scores(pointer.sides(boundaries), states[:, 1:])
 
     def label_scores(self, boundaries: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
         """How well each label fits some spans, by MLP_label of `[b_start; b_end]`.
+
+        The first layer is linear: there are fewer boundaries than spans.
 
         Args:
             boundaries: (rows, n + 1, width)
@@ -125,24 +119,12 @@ class SplittingHead(nn.Module):
         Returns:
             (rows, spans, labels)
         """
-        hidden = self.label_hidden(boundaries, starts, ends)
-        found: Tensor = self.label.second(hidden) @ self.label_vectors.T
-        return found
-
-    def label_hidden(self, boundaries: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
-        """MLP_label's hidden layer, (rows, spans, mlp): each boundary is read once, not each span.
-
-        Args:
-            boundaries: (rows, n + 1, width)
-            starts: (rows, spans)
-            ends: (rows, spans)
-        """
-        first = self.label.first
-        as_start, as_end = first.weight.chunk(2, dim=1)
-        hidden = at(functional.linear(boundaries, as_start, first.bias), starts)
+        label = self.label
+        as_start, as_end = label.first.weight.chunk(2, dim=1)
+        hidden = at(functional.linear(boundaries, as_start, label.first.bias), starts)
         hidden = hidden + at(functional.linear(boundaries, as_end), ends)
-        found: Tensor = self.label.dropout(self.label.activation(hidden))
-        return found
+        found = label.second(label.dropout(label.activation(hidden)))
+        return found @ self.label_vectors.T  # type: ignore[no-any-return]
 
 
 def with_words(starts: Tensor, ends: Tensor, words: int) -> tuple[Tensor, Tensor]:
@@ -163,10 +145,10 @@ class Gold:
 
 
 @cache  # by value: an example comes once an epoch, and so do others with the same tree
-def gold_of(steps: Steps) -> Gold:
+def gold_of(steps: Numbered) -> Gold:
     """The binary tree of a sentence's steps."""
-    spans = zip(steps.starts, steps.ends, steps.labels, strict=True)
-    nodes = binarised(spans, steps.ends[-1])
+    spans = places(steps)
+    nodes = binarised(spans, spans[-1][1])
     inner = [node for node in nodes if node.split is not None]
     return Gold(
         tuple(node.start for node in inner),
@@ -227,64 +209,6 @@ def splitting_loss(
     return pointing.where(is_step, 0.0).sum(1) + labelling.where(is_span, 0.0).sum(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """A head's weights for search, multiplied out where two linear layers meet: see `model.fast`.
-
-    `d` is the decoder's size, `m` that of perceptrons.
-    """
-
-    points: Tensor  # (m, m): the second layer of MLP_point, the biaffine and that of MLP_cursor
-    points_bias: Tensor  # (m,)
-    point_offset: Tensor  # (m,) and a number: what is added to each boundary's score
-    point_constant: Tensor
-    state: Tensor  # (d, 4 d + m): the state to gates and MLP_cursor
-    state_bias: Tensor  # (4 d + m,)
-    span: Tensor  # (m, 4 d): MLP_span's hidden layer to gates
-    first: Tensor  # (4 d + m,): what the first state gives
-    labels: Tensor  # (m, labels): MLP_label's hidden layer to labels
-    labels_bias: Tensor  # (labels,)
-
-    @classmethod
-    @torch.no_grad()
-    def of(cls, head: SplittingHead) -> Folded:
-        """The weights of a head."""
-        d = head.lstm.hidden_size
-        # i, f, g, o become i, f, o, g: three of one kind side by side
-        order = torch.arange(4 * d, device=head.biaffine.device).view(4, d)[[0, 1, 3, 2]].flatten()
-        lstm = dict(head.lstm.named_parameters())
-        into, own = lstm["weight_ih_l0"][order], lstm["weight_hh_l0"][order]
-        bias = (lstm["bias_ih_l0"] + lstm["bias_hh_l0"])[order] + into @ head.span.second.bias
-        cursor, second = head.cursor, head.point.second
-        sides = second.weight.T @ head.biaffine[:-1]
-        sides_bias = second.bias @ head.biaffine[:-1] + head.biaffine[-1]
-        state = torch.cat((own, cursor.first.weight)).T.contiguous()
-        state_bias = torch.cat((bias, cursor.first.bias))
-        return cls(
-            sides @ cursor.second.weight,
-            sides_bias @ cursor.second.weight,
-            sides @ cursor.second.bias,
-            sides_bias @ cursor.second.bias,
-            state,
-            state_bias,
-            (into @ head.span.second.weight).T.contiguous(),
-            head.first_hidden @ state + state_bias,
-            (head.label_vectors @ head.label.second.weight).T.contiguous(),
-            head.label_vectors @ head.label.second.bias,
-        )
-
-
-def folded(head: SplittingHead) -> Folded:
-    """The multiplied weights of a head, made anew when any of them has changed."""
-    # A fused optimiser changes weights without telling, but only in a network that is learning.
-    weights = head.parameters()
-    versions = (head.trainings, *((each._version, each.data_ptr()) for each in weights))
-    if head.kept is None or head.kept[0] != versions:
-        head.kept = versions, Folded.of(head)
-    return head.kept[1]
-
-
-@torch.no_grad()
 def search(head: SplittingHead, boundaries: Tensor, lengths: Tensor) -> Splits:
     """Where spans are split when each step takes the best boundary within the span.
 
@@ -293,55 +217,31 @@ def search(head: SplittingHead, boundaries: Tensor, lengths: Tensor) -> Splits:
     is to remember: they stand for a stack of spans.
 
     Args:
-        head: which points.
+        head: points to the splits.
         boundaries: (rows, n + 1, width)
         lengths: in words, (rows,), at least 1
     """
-    weights = folded(head)
-    # The longest come first: those that are done are then always the last.
-    lengths, order = lengths.sort(descending=True)
-    boundaries = boundaries[order]
-    rows, width, _ = boundaries.shape
-    hidden = functional.leaky_relu(head.point.first(boundaries), SLOPE)
-    sides = hidden @ weights.points + weights.points_bias
-    offsets = (hidden @ weights.point_offset + weights.point_constant)[:, :, None]
-    for_spans = functional.linear(boundaries, head.span.first.weight).flatten(0, 1)
-
-    boundary = torch.arange(width, device=lengths.device)
-    place = torch.arange(rows, device=lengths.device) * width
-    posts = (boundary == 0) | (boundary >= lengths[:, None])
-    steps = max(1, width - 2)
-    busy = (lengths[:, None] > torch.arange(1, width - 1, device=lengths.device)).sum(0).tolist()
-    found = lengths.new_zeros(3, rows, steps)
-    cell, of_state = head.first_cell.expand(rows, -1), weights.first.expand(rows, -1)
-    m = sides.shape[-1]
-    for step, count in enumerate(busy):
-        if not count:
-            break
-        here = posts[:count]
-        first = here.byte().argmin(1, keepdim=True)  # the first boundary that is no post
-        starts = first[:, 0] - 1
-        ends = (here & (boundary > first)).byte().argmax(1)
-        spans = for_spans[ends + place[:count]] - for_spans[starts + place[:count]]
-        hidden = functional.leaky_relu_(spans + head.span.first.bias, SLOPE)
-        gates = torch.addmm(of_state[:count, :-m], hidden, weights.span)
-        cell, of_state = _read(weights, gates, cell[:count])
-        asked = functional.leaky_relu(of_state[:, -m:], SLOPE)[:, :, None]
-        scores = torch.baddbmm(offsets[:count], sides[:count], asked)[:, :, 0]
-        outside = (boundary < first) | (boundary >= ends[:, None])
-        splits = scores.masked_fill_(outside, MINUS).argmax(1)
-        here.scatter_(1, splits[:, None], True)
-        found[:, :count, step] = torch.stack((starts, splits, ends))
-    return Splits(*torch.empty_like(found).index_copy_(1, order, found))
-
-
-def _read(weights: Folded, gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """One step of the decoder's LSTM: its cell, and what its state gives to all that asks it."""
-    d = cell.shape[-1]
-    openings, values = gates[:, : 3 * d].sigmoid(), gates[:, 3 * d :].tanh()
-    cell = torch.addcmul(openings[:, :d] * values, openings[:, d : 2 * d], cell)
-    state = openings[:, 2 * d :] * cell.tanh()
-    return cell, torch.addmm(weights.state_bias, state, weights.state)
+    stepper = stepper_of(head.pointer)
+    n, (rows, width) = lengths.cpu().numpy(), boundaries.shape[:2]
+    state, where = stepper.start(boundaries.cpu().numpy()), Configurations.first(n, width)
+    boundary, row = np.arange(width), np.arange(rows)
+    posts = (boundary == 0) | (boundary >= n[:, None])
+    found = np.zeros((3, rows, max(1, width - 2)), dtype=np.intp)
+    for step in range(n.max() - 1):
+        index = (where.lengths > step + 1).nonzero()[0]
+        if len(index) < len(row):
+            state, where, row = stepper.select(state, index), where.rows(index), row[index]
+        here = posts[row]
+        first = here.argmin(1)[:, None]  # the first boundary that is no post
+        ends = (here & (boundary > first)).argmax(1)
+        where = where._replace(cursor=first[:, 0] - 1)  # the stepper reads what is between the two
+        state = stepper.advance(state, where, ends, np.full_like(ends, FILLER))
+        logits = stepper.point_logits(state, where)
+        logits[(boundary < first) | (boundary >= ends[:, None])] = MINUS
+        splits = logits.argmax(1)
+        posts[row, splits] = True
+        found[:, row, step] = where.cursor, splits, ends
+    return Splits(*torch.from_numpy(found).to(lengths.device))
 
 
 @torch.no_grad()
@@ -353,8 +253,7 @@ def best_labels(
     The whole sentence gets the best but ∅.
     """
     starts, ends = with_words(found.starts, found.ends, boundaries.shape[1] - 1)
-    weights = folded(head)
-    scores = head.label_hidden(boundaries, starts, ends) @ weights.labels + weights.labels_bias
+    scores = head.label_scores(boundaries, starts, ends)
     is_root = (starts == 0) & (ends == lengths[:, None])
     scores[:, :, FILLER].masked_fill_(is_root, MINUS)
     best = scores.argmax(-1)
@@ -387,7 +286,7 @@ class Splitting:
     ) -> dict[str, Tensor]:
         """Pointing and labels of the sentences that have a tree."""
 
-        def each(boundaries: Tensor, lengths: Tensor, steps: list[Steps]) -> Tensor:
+        def each(boundaries: Tensor, lengths: Tensor, steps: list[Numbered]) -> Tensor:
             return splitting_loss(
                 head_of(network),
                 boundaries,
@@ -403,10 +302,11 @@ class Splitting:
         """What greedy search finds."""
         return predicted(model, sentences, partial(self._parses, model))
 
-    def _parses(self, model: Model, encoded: Encoded) -> list[Parse]:
-        """The parses of a batch of sentences that have been read."""
+    def _parses(
+        self, model: Model, sentences: Sequence[Sentence], boundaries: Tensor, lengths: Tensor
+    ) -> list[Parse]:
+        """The parses of a batch: boundaries (rows, n + 1, width), lengths (rows,)."""
         head = head_of(model.network)
-        sentences, boundaries, lengths = encoded.sentences, encoded.boundaries, encoded.lengths
         found = search(head, boundaries, lengths)
         labels, words = best_labels(head, boundaries, lengths, found)
         self.steps += sum(map(len, sentences)) - len(sentences)

@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from fencepost.batching.batches import by_words
-from fencepost.batching.examples import Example, Steps
+from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
+from fencepost.batching.steps import Numbered
 from fencepost.model.network import Network, device_of
-from fencepost.parser.encoding import Encoded, encode
+from fencepost.parser.encoding import encode
 from fencepost.parser.model import Model
 from fencepost.parser.predict import BATCH_WORDS
 from fencepost.structure import Parse, Sentence
@@ -41,7 +42,7 @@ def tree_losses(
     network: Network,
     batch: Sequence[Example],
     inputs: Inputs,
-    each: Callable[[Tensor, Tensor, list[Steps]], Tensor],
+    each: Callable[[Tensor, Tensor, list[Numbered]], Tensor],
 ) -> dict[str, Tensor]:
     """The loss of the trees of a batch, summed over its sentences.
 
@@ -65,24 +66,29 @@ def tree_losses(
 
 
 def predicted(
-    model: Model, sentences: Sequence[Sentence], search: Callable[[Encoded], list[Parse]]
+    model: Model,
+    sentences: Sequence[Sentence],
+    search: Callable[[Sequence[Sentence], Tensor, Tensor], list[Parse]],
 ) -> list[Parse]:
     """The parse of each sentence, batched as the library does it; one without words has none.
 
     Args:
         model: which reads them.
         sentences: with their words.
-        search: from sentences that were read to their parses.
+        search: from sentences, boundaries (rows, n + 1, width) and lengths (rows,) to parses.
     """
     found = [Parse(sentence) for sentence in sentences]
     waiting = [row for row, sentence in enumerate(sentences) if sentence.words]
+    device = device_of(model.network)
     was_training = model.network.training
     model.network.eval()
     try:
         for batch in by_words([len(sentences[row]) for row in waiting], most=BATCH_WORDS):
             rows = [waiting[index] for index in batch]
             encoded = encode(model, [sentences[row] for row in rows], tasks=())
-            for row, parse in zip(rows, search(encoded), strict=True):
+            tensors = (torch.from_numpy(each) for each in (encoded.boundaries, encoded.lengths))
+            parses = search(encoded.sentences, *(each.to(device) for each in tensors))
+            for row, parse in zip(rows, parses, strict=True):
                 found[row] = parse
     finally:
         model.network.train(was_training)

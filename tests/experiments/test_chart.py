@@ -14,7 +14,8 @@ from torch.nn import functional
 
 from experiments.systems.chart import Chart, ChartHead, Gold, best_trees, chart_losses
 from experiments.systems.inside import best_splits, log_sum
-from fencepost.batching.examples import Example, Steps, collect_labels, example
+from fencepost.batching.examples import Example, collect_labels, example
+from fencepost.batching.steps import Numbered
 from fencepost.batching.vocabulary import FILLER
 from fencepost.config import Corpus, Settings
 from fencepost.model.boundaries import at
@@ -89,7 +90,7 @@ def places_of(splits: Tensor, start: int, end: int) -> Places:
     return ((start, end), *places_of(splits, start, split), *places_of(splits, split, end))
 
 
-def steps_of(text: str) -> tuple[Steps, int]:
+def steps_of(text: str) -> tuple[Numbered, int]:
     """The gold steps of a tree, and how many words it has."""
     parse = parse_of(text)
     found = example(parse, collect_labels([parse], ["tree"]))

@@ -13,21 +13,24 @@ from torch import Tensor
 from torch.nn import functional
 
 from experiments.systems.dynamic_oracle import best_step
-from experiments.systems.exploring import Exploring, along, best_along, own_paths, path_loss
-from fencepost.batching.batches import step_tensors
-from fencepost.batching.examples import Example, Steps
+from experiments.systems.exploring import Exploring, best_along, own_paths, path_losses
+from fencepost.batching.batches import gold_steps
+from fencepost.batching.examples import Example
+from fencepost.batching.steps import Numbered
+from fencepost.decoding.rules import Rules
+from fencepost.decoding.walk import greedy
 from fencepost.errors import ConfigError
 from fencepost.formats import Reading
 from fencepost.model.head import PointingHead
 from fencepost.model.loss import Over, pointing_loss
-from fencepost.model.search import greedy
+from fencepost.model.stepper import stepper_of
 from fencepost.parser.model import Model
 from fencepost.parser.predict import predict
 from fencepost.run.evaluate import compared, main_figure
 from fencepost.run.train import prepare_training, recipe_of
 from fencepost.structure import Parse, Span
 from fencepost.training.loop import Progress, Recipe, batch_losses, optimizer_for, train
-from fencepost.transition import Configuration, fill_gaps, pointings
+from fencepost.transition import Configuration, pointings
 from tests.eight import settings, write_eight
 
 # Labels are numbers; the last one is an entity parse, whose root has none.
@@ -37,11 +40,11 @@ GOLD = [
     [Span(0, 5, "1"), Span(1, 5, "2"), Span(2, 5, "1"), Span(3, 5, "2")],
     [Span(0, 4, None), Span(1, 3, "1")],
 ]
-PATHS = [  # boundaries and labels of steps that leave the gold path
-    [(1, 0), (3, 2), (4, 0), (1, 1), (0, 2)],
-    [(1, 1)],
-    [(2, 1), (5, 2), (0, 1)],
-    [(2, 1), (3, 2), (0, 1), (4, 0), (0, 2)],
+PATHS: list[Numbered] = [  # boundaries and labels of steps that leave the gold path
+    ((1, 0), (3, 2), (4, 0), (1, 1), (0, 2)),
+    ((1, 1),),
+    ((2, 1), (5, 2), (0, 1)),
+    ((2, 1), (3, 2), (0, 1), (4, 0), (0, 2)),
 ]
 
 
@@ -69,27 +72,9 @@ def small_head(*, previous_label: bool = False, dropout: float = 0.0) -> Pointin
 def gold_examples() -> list[Example]:
     found: list[Example] = []
     for gold in GOLD:
-        filled = fill_gaps(gold)
-        steps = Steps(
-            tuple(step.boundary for step in pointings(gold)),
-            tuple(span.start for span in filled),
-            tuple(span.end for span in filled),
-            tuple(int(span.label or 0) for span in filled),
-        )
-        n = filled[-1].end
-        found.append(Example(("word",) * n, {"tree": steps}, weight=1.0 + len(found) / 4))
-    return found
-
-
-def other_paths() -> list[Steps]:
-    found = []
-    for path in PATHS:
-        cursor, rows = 0, []
-        for boundary, label in path:
-            start, end = min(cursor, boundary), max(cursor, boundary)
-            rows.append((boundary, start, end, label))
-            cursor = end
-        found.append(Steps(*zip(*rows, strict=True)))
+        steps = tuple((boundary, int(label or 0)) for boundary, label in pointings(gold))
+        words = ("word",) * gold[0].end
+        found.append(Example(words, {"tree": steps}, weight=1.0 + len(found) / 4))
     return found
 
 
@@ -99,35 +84,25 @@ def sentence_vectors(examples: Sequence[Example]) -> tuple[Tensor, Tensor]:
     return torch.randn(len(examples), int(lengths.max()) + 1, 8, generator=generator), lengths
 
 
-@pytest.mark.parametrize("over_candidates", [True, False])
+@pytest.mark.parametrize("over", ["candidates", "all"])
 @pytest.mark.parametrize("previous_label", [True, False])
-def test_on_the_gold_path_the_loss_is_the_usual_one(
-    over_candidates: bool, previous_label: bool
-) -> None:
+def test_on_the_gold_path_the_loss_is_the_usual_one(over: Over, previous_label: bool) -> None:
     head = small_head(previous_label=previous_label, dropout=0.3)
     examples = gold_examples()
     boundaries, lengths = sentence_vectors(examples)
-    gold = step_tensors(examples, "tree")
-    assert gold is not None
-    path, best = along(examples, "tree", [example.steps["tree"] for example in examples])
-    over: Over = "candidates" if over_candidates else "all"
+    _, gold = gold_steps(examples, "tree")
+    steps = [example.steps["tree"] for example in examples]
     losses, gradients = [], []
     for usual in (True, False):
         torch.manual_seed(4)  # the same dropout
         if usual:
             loss = pointing_loss(head, boundaries, lengths, gold, over=over, label_smoothing=0.1)
         else:
-            loss = path_loss(
-                head,
-                boundaries,
-                lengths,
-                path,
-                best,
-                over_candidates=over_candidates,
-                label_smoothing=0.1,
+            loss = path_losses(
+                head, boundaries, lengths, steps, steps, over=over, label_smoothing=0.1
             )
         losses.append(loss)
-        gradients.append(torch.autograd.grad(loss, list(head.parameters())))
+        gradients.append(torch.autograd.grad(loss.sum(), list(head.parameters())))
     assert torch.equal(*losses)
     assert all(map(torch.equal, *gradients))
 
@@ -171,53 +146,55 @@ def plain_loss(
     return total
 
 
-@pytest.mark.parametrize("over_candidates", [True, False])
+@pytest.mark.parametrize("over", ["candidates", "all"])
 @pytest.mark.parametrize("previous_label", [True, False])
 @pytest.mark.parametrize("rows", [[0], [1], [2], [3], [0, 1, 2, 3]], ids=str)
 def test_off_the_gold_path_each_step_learns_the_best_one(
-    over_candidates: bool, previous_label: bool, rows: list[int]
+    over: Over, previous_label: bool, rows: list[int]
 ) -> None:
     head = small_head(previous_label=previous_label)
     every, lengths = sentence_vectors(gold_examples())
-    examples = [gold_examples()[row] for row in rows]
-    path, best = along(examples, "tree", [other_paths()[row] for row in rows])
+    gold = [gold_examples()[row].steps["tree"] for row in rows]
+    paths = [PATHS[row] for row in rows]
     longest = int(lengths[rows].max())
-    together = path_loss(
-        head,
-        every[rows, : longest + 1],
-        lengths[rows],
-        path,
-        best,
-        over_candidates=over_candidates,
-    )
-    expected = torch.zeros(())
-    for row, example in zip(rows, examples, strict=True):
+    together = path_losses(head, every[rows, : longest + 1], lengths[rows], paths, gold, over=over)
+    for row, loss, steps, path in zip(rows, together, gold, paths, strict=True):
         one = plain_loss(
             head,
-            every[[row], : len(example.words) + 1],
+            every[[row], : int(lengths[row]) + 1],
             GOLD[row],
-            PATHS[row],
-            over_candidates=over_candidates,
+            path,
+            over_candidates=over == "candidates",
         )
         # A sentence counts as much as by the usual loss, however long its path is.
-        steps = len(example.steps["tree"].labels)
-        expected = expected + one * example.weight * steps / len(PATHS[row])
-    assert float((together - expected).detach().abs()) <= 1e-4
-    together.backward()
+        expected = one * len(steps) / len(path)
+        assert float((loss - expected).detach().abs()) <= 1e-4
+    together.sum().backward()
     for name, parameter in head.named_parameters():
         assert parameter.grad is not None, name
         assert bool(torch.isfinite(parameter.grad).all()), name
 
 
+def test_sentences_count_by_their_weights_off_the_gold_path(tmp_path: Path) -> None:
+    model, examples, _, recipe = eight(tmp_path, {"tree": {}})
+
+    def loss(*batch: Example) -> float:
+        inputs = model.read([example.words for example in batch])
+        losses = Exploring(share=1.0).losses(model.network, batch, inputs, recipe)
+        return float(losses["tree"].detach())
+
+    one, other = examples[:2]
+    expected = 3 * loss(one) + loss(other)
+    assert loss(replace(one, weight=3.0), other) == pytest.approx(expected, rel=1e-4)
+
+
 @pytest.mark.parametrize("row", range(len(GOLD)))
 def test_fillers_of_gold_are_no_spans_that_can_be_lost(row: int) -> None:
-    gold, path = GOLD[row], PATHS[row]
-    best = best_along(other_paths()[row], gold_examples()[row].steps["tree"], gold[0].end)
-    here = Configuration(gold[0].end)
-    for number, (boundary, _) in enumerate(path):
-        expected = best_step(here, gold)
-        assert best.boundaries[number] == expected.boundary
-        assert best.labels[number] == int(expected.label or 0)
+    best = best_along(PATHS[row], gold_examples()[row].steps["tree"])
+    here = Configuration(GOLD[row][0].end)
+    for (boundary, _), step in zip(PATHS[row], best, strict=True):
+        expected = best_step(here, GOLD[row])
+        assert step == (expected.boundary, int(expected.label or 0))
         here = here.point(boundary)
 
 
@@ -229,14 +206,14 @@ def test_own_paths_are_those_of_greedy_search(rows: int, canonical: bool) -> Non
     boundaries = torch.randn(rows, 7, 8, generator=torch.Generator().manual_seed(6))
     paths = own_paths(head, boundaries.requires_grad_(), lengths, canonical=canonical)
     assert head.training
-    found = greedy(head.eval(), boundaries.detach(), lengths, canonical=canonical)
+    rules = Rules(head.open_root, canonical)
+    stepper = stepper_of(head.eval())
+    found = greedy(stepper, boundaries.detach().numpy(), lengths.numpy(), rules)
     for row, path in enumerate(paths):
         here = Configuration(int(lengths[row]))
-        for number, boundary in enumerate(path.boundaries):
+        for number, (boundary, label) in enumerate(path):
             assert boundary == int(found.boundaries[row, 0, number])
-            assert path.labels[number] == int(found.labels[row, 0, number])
-            ends = (path.starts[number], path.ends[number])
-            assert ends == (min(here.cursor, boundary), max(here.cursor, boundary))
+            assert label == int(found.labels[row, 0, number])
             here = here.point(boundary)
         assert here.is_final
 
@@ -312,7 +289,7 @@ def test_the_share_of_sentences_is_drawn_by_torch(
 
     def counted(
         head: PointingHead, boundaries: Tensor, lengths: Tensor, *, canonical: bool
-    ) -> list[Steps]:
+    ) -> list[Numbered]:
         explored.append(len(lengths))
         return own_paths(head, boundaries, lengths, canonical=canonical)
 

@@ -15,16 +15,17 @@ from experiments.systems.splitting import (
     Splitting,
     SplittingHead,
     best_labels,
-    folded,
     gold_of,
     head_of,
     search,
     splitting_loss,
 )
-from fencepost.batching.examples import Example, Steps
+from fencepost.batching.examples import Example
+from fencepost.batching.steps import Numbered, places
 from fencepost.batching.vocabulary import FILLER
 from fencepost.formats import read
 from fencepost.model.head import PointingHead
+from fencepost.model.stepper import stepper_of
 from fencepost.parser.model import Model
 from fencepost.run.train import prepare_training, recipe_of
 from fencepost.structure import Parse, Sentence
@@ -107,22 +108,22 @@ def test_search_in_words_alone_takes_no_step(head: SplittingHead) -> None:
 
 def test_search_sees_new_weights(head: SplittingHead) -> None:
     boundaries, lengths = drawn([12])
-    before, kept = search(head, boundaries, lengths), folded(head)
-    assert folded(head) is kept
+    before, stepper = search(head, boundaries, lengths), stepper_of(head.pointer)
+    assert stepper_of(head.pointer) is stepper
     with torch.no_grad():
         for weight in head.parameters():
             weight.copy_(-weight)
     after = search(head, boundaries, lengths)
-    assert folded(head) is not kept
+    assert stepper_of(head.pointer) is not stepper
     with torch.no_grad():
         assert rows_of(after, lengths) == [list(one_by_one(head, boundaries[0], 12))]
     assert rows_of(after, lengths) != rows_of(before, lengths)
 
 
 def test_weights_are_folded_anew_after_training(head: SplittingHead) -> None:
-    kept = folded(head)
+    stepper = stepper_of(head.pointer)
     head.train().eval()  # a fused optimiser may have been at work
-    assert folded(head) is not kept
+    assert stepper_of(head.pointer) is not stepper
 
 
 def test_labels_are_those_of_both_boundaries(head: SplittingHead) -> None:
@@ -168,19 +169,20 @@ def test_only_the_whole_sentence_has_to_have_a_label(head: SplittingHead) -> Non
     assert not words[2, :3].any()
 
 
-TREES = [  # starts, ends and labels in post-order, fillers included
-    Steps((), (0, 2, 0), (2, 4, 4), (3, 0, 1)),
-    Steps((), (0,), (1,), (2,)),
-    Steps((), (0, 1, 2, 1, 0), (1, 2, 5, 5, 5), (0, 4, 1, 2, 3)),
+TREES: list[Numbered] = [
+    ((2, 3), (4, 0), (0, 1)),
+    ((1, 2),),
+    ((1, 0), (2, 4), (5, 1), (1, 2), (0, 3)),
 ]
+UNUSED = ("pointer.label.", "pointer.label_vectors")
 
 
 def slow_loss(
-    head: SplittingHead, boundaries: Tensor, steps: Steps, *, within: bool, smoothing: float
+    head: SplittingHead, boundaries: Tensor, steps: Numbered, *, within: bool, smoothing: float
 ) -> Tensor:
     """The loss of one sentence, step by step."""
     n = len(boundaries) - 1
-    nodes = binarised(zip(steps.starts, steps.ends, steps.labels, strict=True), n)
+    nodes = binarised(places(steps), n)
     loss = torch.zeros(())
     split = [node for node in nodes if node.split is not None]
     for step, node in enumerate(split):
@@ -218,6 +220,9 @@ def test_the_loss_of_a_batch_is_that_of_each_step(
     assert torch.allclose(found, torch.stack(wanted), rtol=1e-4)
     found.sum().backward()
     for name, weight in head.named_parameters():
+        if name.startswith(UNUSED):
+            assert weight.grad is None, name
+            continue
         assert weight.grad is not None, name
         assert torch.isfinite(weight.grad).all(), name
         assert weight.grad.any(), name
@@ -353,13 +358,14 @@ def test_the_network_goes_on_as_it_was(tmp_path: Path, mode: bool) -> None:
 def test_the_head_has_the_sizes_of_the_one_before(prepared: Prepared) -> None:
     new, old = head_of(prepared.model.network), prepared.before
     assert isinstance(old, PointingHead)
-    shapes, before = ({n: w.shape for n, w in one.named_parameters()} for one in (new, old))
-    width = new.span.first.in_features
-    assert before.keys() - shapes.keys() == {"start"}
+    shapes, before = ({n: w.shape for n, w in one.named_parameters()} for one in (new.pointer, old))
     differing = {name for name, shape in shapes.items() if before[name] != shape}
-    assert differing == {"label.first.weight"}
-    assert new.label.first.in_features == 2 * width
-    assert new.dropout.share == old.dropout.share
+    assert differing == {"label_vectors"}
+    assert new.label_vectors.shape == old.label_vectors.shape
+    assert new.label.first.in_features == 2 * old.span.first.in_features
+    assert new.label.second.weight.shape == old.label.second.weight.shape
+    for dropout in (new.pointer.dropout, new.label.dropout):
+        assert dropout.share == old.dropout.share
 
 
 def test_a_sentence_counts_by_its_weight_and_one_without_a_tree_not_at_all(
