@@ -16,7 +16,7 @@ from fencepost.errors import ConfigError
 from fencepost.model.head import PointingHead
 
 WIDTH = 6  # of boundary vectors
-SIZES = {"mlp": 5, "decoder": 7}
+SIZES: dict[str, Any] = {"mlp": 5, "decoder": 7}
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:

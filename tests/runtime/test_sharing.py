@@ -16,6 +16,7 @@ from tests.heads import SETTINGS, head_with, vectors
 
 PLAIN = next(settings for settings in SETTINGS if not settings.previous_label)
 HEAD = head_with(4, PLAIN, open_root=False, labels=5)
+WEIGHTS = stepper_of(HEAD).weights  # type: ignore[attr-defined]  # that of a CPU has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +53,19 @@ def found(stepper: FastStepper) -> Derivations:
 
 
 def test_rows_that_differ_in_an_input_do_not_share_a_state() -> None:
-    weights = stepper_of(HEAD).weights
-    shared, own = found(WithLabel(weights)), found(Unshared(weights))
+    shared, own = found(WithLabel(WEIGHTS)), found(Unshared(WEIGHTS))
     np.testing.assert_allclose(shared.log_probs, own.log_probs, atol=1e-9)
     np.testing.assert_array_equal(shared.boundaries, own.boundaries)
     np.testing.assert_array_equal(shared.labels, own.labels)
 
 
 def test_the_input_matters() -> None:
-    weights = stepper_of(HEAD).weights
-    with_label, without = found(WithLabel(weights)), found(FastStepper(weights))
+    with_label, without = found(WithLabel(WEIGHTS)), found(FastStepper(WEIGHTS))
     assert not np.allclose(with_label.log_probs, without.log_probs, atol=1e-3)
 
 
 def test_an_input_that_is_left_out_of_the_columns_cannot_be_read() -> None:
-    stepper = WithLabel(stepper_of(HEAD).weights)
+    stepper = WithLabel(WEIGHTS)
     boundaries, lengths = vectors(3)
     state, where = stepper.start(boundaries), Configurations.first(lengths)
     columns = stepper.inputs(state, where, np.array([2]), np.array([1]))
