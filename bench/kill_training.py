@@ -59,8 +59,8 @@ def compared(folder: Path, *, kills: int, seed: int) -> int:
     print("| kill | after, s | from | steps kept | half-written |\n|--:|--:|---|--:|---|")
     random, done = Random(seed), 0
     for number in range(1, kills + 1):
-        # On average a kill comes when half of an equal share is done: so there is always more.
-        moment, is_early = random.uniform(0, seconds / kills), number % EARLY == 0
+        # On average a kill comes when a sixth of an equal share is done: so there is always more.
+        moment, is_early = random.uniform(0, seconds / kills / 3), number % EARLY == 0
         process, begun = start(settings, killed)
         if not is_early:
             os.read(begun, 1)

@@ -17,7 +17,7 @@ from fencepost.batching.steps import Steps
 from fencepost.batching.vocabulary import FILLER, Vocabulary
 from fencepost.build import Numbers
 from fencepost.config import HeadsSettings, NetworkSettings, checked
-from fencepost.decoding.walk import Given, Policy, best
+from fencepost.decoding.walk import Given, Policy
 from fencepost.parser.model import Model, new_model
 from fencepost.tasks.layers import POINTING, layer_spans
 from fencepost.transition import pointings
@@ -32,9 +32,9 @@ class Case:
     words: Sequence[Sequence[str]]
     gold: Mapping[str, Steps] = field(default_factory=dict)
 
-    def policy(self, head: str) -> Policy:
-        """What chooses the steps of one of the heads."""
-        return Given(self.gold[head]) if head in self.gold else best
+    def policy(self, head: str) -> Policy | None:
+        """Chooses the steps of one of the heads; None: the best are taken."""
+        return Given(self.gold[head]) if head in self.gold else None
 
 
 def along_trees(batch: Sequence[Parse]) -> Case:

@@ -12,8 +12,9 @@ from pydantic import ValidationError
 
 from fencepost.batching.arrays import Floats, Ints
 from fencepost.config import HeadSettings
+from fencepost.decoding.configurations import Configurations
 from fencepost.errors import ConfigError
-from fencepost.model.head import PointingHead
+from fencepost.model.head import PointingHead, Where
 
 WIDTH = 6  # of boundary vectors
 SIZES: dict[str, Any] = {"mlp": 5, "decoder": 7}
@@ -43,6 +44,7 @@ def head_settings() -> list[HeadSettings]:
 
 
 SETTINGS = head_settings()
+CHOICES = [settings.model_dump(exclude={"weight", *SIZES}) for settings in SETTINGS]
 
 
 def head_with(
@@ -86,27 +88,24 @@ def vectors(*lengths: int, seed: int = 7) -> tuple[Floats, Ints]:
     return noise, np.array(lengths)
 
 
-def random_head(seed: int, *, previous_label: bool, open_root: bool) -> PointingHead:
-    """A head of the paper's, with weights of 32 bits."""
-    settings = HeadSettings(previous_label=previous_label, **SIZES)
+def random_head(seed: int, *, open_root: bool, **choices: Any) -> PointingHead:
+    """A head of the paper's, or another one, with weights of 32 bits."""
+    settings = HeadSettings(**{"previous_label": False, **choices}, **SIZES)
     temperature = 0.5 + seed % 4 / 2
     return head_with(seed, settings, open_root=open_root, temperature=temperature).float()
 
 
-def make_head(
-    *, labels: int = 3, previous_label: bool = False, open_root: bool = False
-) -> PointingHead:
+def make_head(*, labels: int = 3, open_root: bool = False, **choices: Any) -> PointingHead:
     """A head for boundary vectors of 8 numbers, the same each time."""
     torch.manual_seed(1)
-    head = PointingHead(
-        boundary_width=8,
-        labels=labels,
-        mlp=6,
-        decoder=5,
-        previous_label=previous_label,
-        open_root=open_root,
-        dropout=0.3,
-    )
+    sizes: dict[str, Any] = {"boundary_width": 8, "mlp": 6, "decoder": 5, "dropout": 0.3}
+    kind = {"previous_label": False, **choices}
+    head = PointingHead(labels=labels, open_root=open_root, **kind, **sizes)
     for parameter in head.parameters():
-        torch.nn.init.normal_(parameter, std=0.4)
+        torch.nn.init.normal_(parameter, std=0.4)  # so that choices are far from even
     return head.eval().requires_grad_(False)
+
+
+def nowhere(rows: int) -> Where:
+    """Configurations for the paper's head, which does not look at them."""
+    return Where.of(Configurations.first(np.ones(rows, dtype=np.intp)), torch.device("cpu"))

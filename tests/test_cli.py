@@ -66,12 +66,12 @@ def test_help_and_version_are_printed(run: Run) -> None:
         assert f"\n    fencepost {command} " in out, "an example"
 
 
-# Waits for the moment at which `main` begins, before which nothing can be done.
+# Waits for the moment at which `main` has its handler, before which nothing can be done.
 INTERRUPTED = """
-import sys
-from fencepost.cli import main
-print("begun", flush=True)
-main()
+from fencepost import cli
+run = cli._run
+cli._run = lambda: (print("begun", flush=True), run())
+cli.main()
 """
 
 

@@ -31,7 +31,7 @@ from fencepost.batching.inputs import Inputs
 from fencepost.batching.steps import Numbered, places
 from fencepost.batching.vocabulary import FILLER
 from fencepost.model.boundaries import at
-from fencepost.model.layers import Perceptron
+from fencepost.model.layers import LabelPerceptron, Layer, Perceptron
 from fencepost.model.network import Network, device_of
 from fencepost.parser.model import Model
 from fencepost.structure import Parse, Sentence
@@ -49,16 +49,30 @@ class ChartHead(nn.Module):
         labels: how many there are, that of ∅ included.
         mlp: hidden and output size of every perceptron; also that of the labels' vectors.
         dropout: in perceptrons.
+        of_authors: whether perceptrons and their first weights are those of the authors' program.
     """
 
-    def __init__(self, *, boundary_width: int, labels: int, mlp: int, dropout: float) -> None:
+    def __init__(
+        self,
+        *,
+        boundary_width: int,
+        labels: int,
+        mlp: int,
+        dropout: float,
+        of_authors: bool = False,
+    ) -> None:
         super().__init__()
-        self.start = Perceptron(boundary_width, hidden=mlp, dropout=dropout)
-        self.end = Perceptron(boundary_width, hidden=mlp, dropout=dropout)
-        self.biaffine = nn.Parameter(torch.empty(mlp + 1, mlp + 1))
-        self.label = Perceptron(boundary_width, hidden=mlp, dropout=dropout)
+        kind = Layer if of_authors else Perceptron
+        self.start = kind(boundary_width, hidden=mlp, dropout=dropout)
+        self.end = kind(boundary_width, hidden=mlp, dropout=dropout)
+        self.biaffine = nn.Parameter(torch.zeros(mlp + 1, mlp + 1))
+        self.label: LabelPerceptron | Perceptron
+        if of_authors:
+            self.label = LabelPerceptron(boundary_width, hidden=mlp)
+        else:
+            self.label = Perceptron(boundary_width, hidden=mlp, dropout=dropout)
+            nn.init.xavier_uniform_(self.biaffine)
         self.label_vectors = nn.Parameter(torch.empty(labels, mlp))
-        nn.init.xavier_uniform_(self.biaffine)
         nn.init.normal_(self.label_vectors, std=mlp**-0.5)
 
     def span_scores(self, boundaries: Tensor) -> Tensor:
@@ -90,8 +104,7 @@ class ChartHead(nn.Module):
         label = self.label
         projected = functional.linear(boundaries, label.first.weight)
         spans = at(projected, ends) - at(projected, starts) + label.first.bias
-        found = label.second(label.dropout(label.activation(spans)))
-        return found @ self.label_vectors.T  # type: ignore[no-any-return]
+        return label.after(spans) @ self.label_vectors.T
 
 
 class Gold(NamedTuple):
@@ -198,10 +211,11 @@ class Chart:
         """Put a chart head on the network, of the sizes that its pointing head has."""
         network, before = model.network, model.network.head("tree")
         head = ChartHead(
-            boundary_width=before.point.first.in_features,
+            boundary_width=before.boundary_width,
             labels=len(model.numbers.labels["tree"]),
-            mlp=before.point.first.out_features,
+            mlp=before.mlp,
             dropout=before.dropout.share,
+            of_authors=model.heads.tree is not None and model.heads.tree.perceptrons == "authors",
         )
         network.heads = nn.ModuleDict({"tree": head.to(device_of(network))})
 

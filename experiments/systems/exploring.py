@@ -37,7 +37,7 @@ from fencepost.decoding.rules import Rules
 from fencepost.decoding.walk import greedy
 from fencepost.errors import ConfigError
 from fencepost.model.head import PointingHead
-from fencepost.model.loss import Over, steps_loss
+from fencepost.model.loss import Over, pointing_loss
 from fencepost.model.network import Network, device_of
 from fencepost.model.stepper import stepper_of
 from fencepost.parser.model import Model
@@ -115,7 +115,7 @@ def own_paths(
         lengths: in words, (rows,)
         canonical: whether the rules of `transition.canonical` hold
     """
-    rules = Rules(head.open_root, canonical)
+    rules = Rules(head.open_root, nearest_first=head.nearest_first, canonical=canonical)
     vectors = boundaries.detach().float().cpu().numpy()
     was_training = head.training
     head.eval()
@@ -167,12 +167,12 @@ def path_losses(
         (rows,)
     """
     best = Steps.of([best_along(*pair) for pair in zip(paths, gold, strict=True)])
-    each = steps_loss(
+    each = pointing_loss(
         head,
         boundaries,
         lengths,
-        Steps.of(paths),
         best,
+        path=Steps.of(paths),
         over=over,
         label_smoothing=label_smoothing,
     )

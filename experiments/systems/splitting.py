@@ -38,7 +38,7 @@ from fencepost.batching.vocabulary import FILLER, Labels
 from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.rules import MINUS
 from fencepost.model.boundaries import at
-from fencepost.model.head import PointingHead
+from fencepost.model.head import PointingHead, Where
 from fencepost.model.layers import Perceptron
 from fencepost.model.network import Network, device_of
 from fencepost.model.stepper import stepper_of
@@ -103,8 +103,9 @@ class SplittingHead(nn.Module):
         spans = pointer.inputs(boundaries, starts, ends, torch.zeros_like(starts))
         inputs = torch.cat((pointer.first_inputs(rows), spans), dim=1)
         states, _ = pointer.decode(inputs, pointer.first_state(rows))
+        nowhere = Where.of(Configurations.first(np.ones(rows, dtype=np.intp)), boundaries.device)
         # The state after START has seen no span yet.
-        return pointer.pointing_scores(pointer.sides(boundaries), states[:, 1:])
+        return pointer.pointing_scores(pointer.read(boundaries), states[:, 1:], nowhere)
 
     def label_scores(self, boundaries: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
         """How well each label fits some spans, by MLP_label of `[b_start; b_end]`.
@@ -272,7 +273,7 @@ class Splitting:
         network, settings = model.network, model.heads.tree
         assert settings is not None
         head = SplittingHead(
-            boundary_width=network.head("tree").span.first.in_features,
+            boundary_width=network.head("tree").boundary_width,
             labels=len(model.numbers.labels["tree"]),
             mlp=settings.mlp,
             decoder=settings.decoder,

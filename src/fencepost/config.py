@@ -89,12 +89,31 @@ class NetworkSettings(_Settings):
 
 
 class HeadSettings(_Settings):
-    """A pointing decoder with its labels."""
+    """A pointing decoder with its labels; what is off by default goes beyond the paper."""
 
     previous_label: bool
     mlp: Width = 500
     decoder: Width = 1000
+    perceptrons: Literal["paper", "authors"] = "paper"  # as in its text, or in their program
+    pointing: Literal["softmax", "nearest-first"] = "softmax"  # how scores become probabilities
+    standing: bool = False  # whether the cursor's own boundary is asked, too
+    context: bool = False  # whether the newest span and the labels on the stack are
+    grid: bool = False  # whether each span has a score of its own, trained on all spans
+    recurrent: bool = True  # whether the LSTM is there
     weight: Rate = 1.0  # of its loss
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse a decoder that would have nothing to look at."""
+        if not self.recurrent and not (self.standing and self.context):
+            raise ConfigError(
+                "recurrent: without an LSTM the decoder sees nothing but the cursor and its "
+                "surroundings; standing and context have to be true"
+            )
+        if not self.recurrent and self.previous_label:
+            raise ConfigError(
+                "previous_label: it is read by the LSTM, and recurrent = false leaves that out; "
+                "context = true looks at the last label all the same"
+            )
 
 
 class TreeSettings(HeadSettings):
@@ -173,6 +192,17 @@ class Settings(_Settings):
     network: NetworkSettings
     heads: HeadsSettings
     training: TrainingSettings = TrainingSettings()
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse to normalise nearest-first pointing over what is never asked."""
+        heads = {"tree": self.heads.tree, "entities": self.heads.entities}
+        for name, head in heads.items():
+            nearest = head is not None and head.pointing == "nearest-first"
+            if nearest and self.training.pointing_loss != "canonical":
+                raise ConfigError(
+                    f"heads.{name}.pointing: nearest-first asks canonical candidates in order; "
+                    'training.pointing_loss has to be "canonical"'
+                )
 
 
 def read_settings(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) -> Settings:

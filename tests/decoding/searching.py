@@ -12,12 +12,13 @@ from fencepost.decoding.rules import Rules
 from fencepost.decoding.stepper import Stepper
 from fencepost.model.head import PointingHead
 from fencepost.model.stepper import stepper_of
+from tests.heads import CHOICES
 
-KINDS = [
+KINDS: list[dict[str, Any]] = [  # the paper's head, and some that go beyond it
     {"previous_label": previous, "open_root": open_root}
     for previous in (False, True)
     for open_root in (False, True)
-]
+] + [{**choices, "open_root": number % 2 == 0} for number, choices in enumerate(CHOICES[::9])]
 
 Search = tuple[Stepper[Any], Floats, Ints, Rules]
 
@@ -37,7 +38,10 @@ def search(
     limits: RowLimits | None = None,
 ) -> Search:
     """The arguments of `greedy`, `beam` and others, with the stepper that parsers take."""
-    return stepper_of(head), boundaries, lengths, Rules(head.open_root, canonical, limits)
+    rules = Rules(
+        head.open_root, nearest_first=head.nearest_first, canonical=canonical, limits=limits
+    )
+    return stepper_of(head), boundaries, lengths, rules
 
 
 def steps_of(found: Derivations, row: int, rank: int = 0) -> tuple[tuple[int, int], ...]:

@@ -1,19 +1,21 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
 from fencepost.decoding.beam import beam
-from fencepost.decoding.walk import greedy
+from fencepost.decoding.walk import greedy, likeliest
 from fencepost.structure.span import first_crossing
 from fencepost.transition import Pointing, replay
 from tests.decoding.plain_search import derivations
 from tests.decoding.searching import KINDS, search, steps_of, vectors
-from tests.model.heads import make_head
+from tests.heads import make_head
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_beam_of_one_is_greedy(kind: dict[str, bool]) -> None:
+def test_a_beam_of_one_is_greedy(kind: dict[str, Any]) -> None:
     arguments = search(make_head(**kind), *vectors([6, 2, 9, 1]))
-    one, other = greedy(*arguments), beam(*arguments, beams=1)
+    one, other = greedy(*arguments, likeliest), beam(*arguments, beams=1)
     for row in range(4):
         assert steps_of(one, row) == steps_of(other, row)
     assert np.allclose(one.log_probs, other.log_probs, atol=1e-4)
@@ -22,7 +24,7 @@ def test_a_beam_of_one_is_greedy(kind: dict[str, bool]) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_a_beam_as_wide_as_the_space_finds_all_parses_in_order(
-    kind: dict[str, bool], n: int
+    kind: dict[str, Any], n: int
 ) -> None:
     head = make_head(labels=2, **kind)
     boundaries, lengths = vectors([n])
@@ -68,7 +70,7 @@ def test_what_is_found_is_a_parse(canonical: bool, open_root: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_batch_mates_and_padding_change_nothing(kind: dict[str, bool]) -> None:
+def test_batch_mates_and_padding_change_nothing(kind: dict[str, Any]) -> None:
     head = make_head(**kind)
     boundaries, lengths = vectors([4, 9, 2, 6])
     together = beam(*search(head, boundaries, lengths), beams=3)
@@ -81,9 +83,9 @@ def test_batch_mates_and_padding_change_nothing(kind: dict[str, bool]) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("canonical", [True, False])
-def test_the_steps_make_up_the_log_probability(kind: dict[str, bool], canonical: bool) -> None:
+def test_the_steps_make_up_the_log_probability(kind: dict[str, Any], canonical: bool) -> None:
     arguments = search(make_head(**kind), *vectors([5, 1, 12, 3]), canonical=canonical)
-    one = greedy(*arguments)
+    one = greedy(*arguments, likeliest)
     # Twelve are more than there are parses of one word.
     for found in (one, beam(*arguments, beams=1), beam(*arguments, beams=12)):
         steps = found.step_log_probs

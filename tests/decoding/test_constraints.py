@@ -29,7 +29,7 @@ from fencepost.transition import (
     replay,
 )
 from tests.decoding.searching import search, steps_of, vectors
-from tests.model.heads import make_head, random_head
+from tests.heads import make_head, random_head
 from tests.transition.test_constraints import Chains, constraints, obeys, parses
 
 LABELS = Labels(("A", "B", "A+B"))  # as many as the random heads have
@@ -230,7 +230,7 @@ def test_what_is_found_obeys_and_has_the_score_of_its_oracle(
     head = random_head(seed, previous_label=previous_label, open_root=open_root)
     boundaries, sizes = vectors(lengths, width=6, seed=seed)
     limits = resolved(asked, lengths, open_root=open_root)
-    rules, free = Rules(open_root, canonical, limits), Rules(open_root)
+    rules, free = Rules(open_root, canonical=canonical, limits=limits), Rules(open_root)
     plain, fast = (
         beam(stepper, boundaries, sizes, rules, beams=beams)
         for stepper in (HeadStepper(head), stepper_of(head))

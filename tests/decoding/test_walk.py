@@ -16,7 +16,6 @@ from fencepost.decoding.stepper import Stepper
 from fencepost.decoding.walk import (
     Choice,
     Given,
-    best,
     greedy,
     probability_of,
     sample,
@@ -27,12 +26,12 @@ from fencepost.model.head import PointingHead
 from fencepost.model.stepper import HeadStepper, stepper_of
 from tests.decoding.plain_search import derivations
 from tests.decoding.searching import KINDS, search, steps_of, vectors
-from tests.model.heads import make_head, random_head
+from tests.heads import make_head, random_head
 
 
 class TestGreedy:
     @pytest.mark.parametrize("kind", KINDS)
-    def test_takes_the_steps_of_the_plain_search(self, kind: dict[str, bool]) -> None:
+    def test_takes_the_steps_of_the_plain_search(self, kind: dict[str, Any]) -> None:
         head = make_head(**kind)
         boundaries, lengths = vectors([5, 1, 3, 7])
         found = greedy(*search(head, boundaries, lengths))
@@ -42,7 +41,7 @@ class TestGreedy:
             assert float(found.log_probs[row, 0]) == pytest.approx(log_prob, abs=1e-4)
 
     @pytest.mark.parametrize("kind", KINDS)
-    def test_batch_mates_and_padding_change_nothing(self, kind: dict[str, bool]) -> None:
+    def test_batch_mates_and_padding_change_nothing(self, kind: dict[str, Any]) -> None:
         head = make_head(**kind)
         boundaries, lengths = vectors([4, 9, 2, 6])
         together = greedy(*search(head, boundaries, lengths))
@@ -58,7 +57,7 @@ class TestGreedy:
         head = random_head(seed, previous_label=True, open_root=open_root)
         arguments = search(head, *vectors([n], width=6, seed=seed))
         found = greedy(*arguments)
-        choices = list(walk(*arguments, best))
+        choices = list(walk(*arguments))
         count = int(found.counts[0, 0])
         assert tuple((int(x.boundary[0]), int(x.label[0])) for x in choices) == steps_of(found, 0)
         costs = [float(x.points[0].max() + x.labels[0].max()) for x in choices]
@@ -69,7 +68,7 @@ class TestGreedy:
 
 class TestSamples:
     @pytest.mark.parametrize("kind", KINDS)
-    def test_parses_are_drawn_as_often_as_they_are_probable(self, kind: dict[str, bool]) -> None:
+    def test_parses_are_drawn_as_often_as_they_are_probable(self, kind: dict[str, Any]) -> None:
         head = make_head(**kind)
         head.temperature = 1.5
         boundaries, lengths = vectors([2, 3])

@@ -32,6 +32,7 @@ from fencepost.structure import Parse, Span
 from fencepost.training.loop import Progress, Recipe, batch_losses, optimizer_for, train
 from fencepost.transition import Configuration, pointings
 from tests.eight import settings, write_eight
+from tests.heads import nowhere
 
 # Labels are numbers; the last one is an entity parse, whose root has none.
 GOLD = [
@@ -131,11 +132,11 @@ def plain_loss(
         states, state = head.decode(inputs, state)
         best = best_step(here, gold)
         among = here.candidates() if over_candidates else range(here.n + 1)
-        points = head.pointing_scores(head.sides(boundaries), states)[0, 0, list(among)]
+        points = head.pointing_scores(head.read(boundaries), states, nowhere(1))[0, 0, list(among)]
         total = total - points.log_softmax(0)[list(among).index(best.boundary)]
         start, end = sorted((here.cursor, best.boundary))
         places = torch.tensor([[start]]), torch.tensor([[end]])
-        labels = head.label_scores(boundaries, states, *places)[0, 0]
+        labels = head.label_scores(boundaries, states, *places, nowhere(1))[0, 0]
         total = total + functional.cross_entropy(labels, torch.tensor(int(best.label or 0)))
         start, end = sorted((here.cursor, boundary))
         inputs = head.inputs(
@@ -206,7 +207,7 @@ def test_own_paths_are_those_of_greedy_search(rows: int, canonical: bool) -> Non
     boundaries = torch.randn(rows, 7, 8, generator=torch.Generator().manual_seed(6))
     paths = own_paths(head, boundaries.requires_grad_(), lengths, canonical=canonical)
     assert head.training
-    rules = Rules(head.open_root, canonical)
+    rules = Rules(head.open_root, canonical=canonical)
     stepper = stepper_of(head.eval())
     found = greedy(stepper, boundaries.detach().numpy(), lengths.numpy(), rules)
     for row, path in enumerate(paths):

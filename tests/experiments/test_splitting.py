@@ -175,6 +175,7 @@ TREES: list[Numbered] = [
     ((1, 0), (2, 4), (5, 1), (1, 2), (0, 3)),
 ]
 UNUSED = ("pointer.label.", "pointer.label_vectors")
+SAME = "pointer.point.second.bias"  # adds the same to all scores of a step: its gradient is zero
 
 
 def slow_loss(
@@ -225,7 +226,7 @@ def test_the_loss_of_a_batch_is_that_of_each_step(
             continue
         assert weight.grad is not None, name
         assert torch.isfinite(weight.grad).all(), name
-        assert weight.grad.any(), name
+        assert weight.grad.any() or name == SAME, name
 
 
 @pytest.mark.parametrize("within", [False, True])
@@ -362,7 +363,7 @@ def test_the_head_has_the_sizes_of_the_one_before(prepared: Prepared) -> None:
     differing = {name for name, shape in shapes.items() if before[name] != shape}
     assert differing == {"label_vectors"}
     assert new.label_vectors.shape == old.label_vectors.shape
-    assert new.label.first.in_features == 2 * old.span.first.in_features
+    assert new.label.first.in_features == 2 * old.boundary_width
     assert new.label.second.weight.shape == old.label.second.weight.shape
     for dropout in (new.pointer.dropout, new.label.dropout):
         assert dropout.share == old.dropout.share

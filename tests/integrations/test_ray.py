@@ -51,7 +51,7 @@ MOST_WORDS = 40  # as the contract has it
 SHARD = 400  # bytes
 ROWS_SHARD = 4_000
 ROWS = RowSettings()
-WAIT = 60.0  # seconds, for what should take a few
+WAIT = 240.0  # seconds, for what should take a few
 POISON = "poison"
 NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 << 20}
 

@@ -5,10 +5,11 @@ import torch
 from fencepost.batching.arrays import Ints
 from fencepost.batching.steps import Steps, numbered
 from fencepost.batching.vocabulary import Labels
+from fencepost.decoding.configurations import along
 from fencepost.model.loss import Over, allowed_along, pointing_loss
 from fencepost.structure import Span
 from fencepost.transition import Configuration
-from tests.model.heads import make_head
+from tests.heads import make_head, nowhere
 
 GOLD = [
     [Span(0, 4, "1"), Span(0, 2, "2"), Span(1, 2, "1")],
@@ -32,16 +33,16 @@ def test_stepwise_decoding_gives_the_scores_of_teacher_forcing(previous_label: b
     gold, _ = gold_steps()
     starts, ends, numbers = map(torch.from_numpy, (gold.starts, gold.ends, gold.labels))
     boundaries = vectors()
-    sides = head.sides(boundaries)
+    sentences, where = head.read(boundaries), nowhere(3)
     forced = head.states(boundaries, starts, ends, numbers)
-    points = head.pointing_scores(sides, forced)
-    labels = head.label_scores(boundaries, forced, starts, ends)
+    points = head.pointing_scores(sentences, forced, where)
+    labels = head.label_scores(boundaries, forced, starts, ends, where)
     state, inputs = head.first_state(3), head.first_inputs(3)
     for step in range(starts.shape[1]):
         start, end = starts[:, [step]], ends[:, [step]]
         states, state = head.decode(inputs, state)
-        one = head.pointing_scores(sides, states)[:, 0]
-        other = head.label_scores(boundaries, states, start, end)[:, 0]
+        one = head.pointing_scores(sentences, states, where)[:, 0]
+        other = head.label_scores(boundaries, states, start, end, where)[:, 0]
         assert float((one - points[:, step]).abs().max()) <= 1e-5
         assert float((other - labels[:, step]).abs().max()) <= 1e-5
         inputs = head.inputs(boundaries, start, end, numbers[:, [step]])
@@ -51,7 +52,7 @@ def test_the_pointing_score_is_the_papers_formula() -> None:
     head = make_head()
     boundaries = torch.randn(1, 4, 8, generator=torch.Generator().manual_seed(3))
     state = torch.randn(1, 1, 5, generator=torch.Generator().manual_seed(4))
-    scores = head.pointing_scores(head.sides(boundaries), state)[0, 0]
+    scores = head.pointing_scores(head.read(boundaries), state, nowhere(1))[0, 0]
     seen = head.cursor(state)[0, 0]
     for index in range(4):
         side = torch.cat((head.point(boundaries[:, [index]])[0, 0], torch.ones(1)))
@@ -60,7 +61,8 @@ def test_the_pointing_score_is_the_papers_formula() -> None:
 
 def test_candidates_along_gold_are_those_of_the_reference() -> None:
     gold, lengths = gold_steps()
-    allowed, _ = allowed_along(gold, lengths, 6)
+    where = along(gold, lengths, 6)
+    allowed, _ = allowed_along(where, gold, over="candidates", open_root=False)
     for row, n in enumerate(lengths.tolist()):
         configuration = Configuration(n)
         for step in range(int(gold.counts[row])):

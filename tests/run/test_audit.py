@@ -90,10 +90,12 @@ class TestRanking:
     ) -> None:
         every = audit_parses(MODEL, placed(SOME), top=None)
         lines = [finding.line for finding in every.findings]
-        assert lines.index(6) == lines.index(1) + 1, "the same sentence twice"
+        assert abs(lines.index(6) - lines.index(1)) == 1, "the same sentence twice"
+        twice = {6: 1}  # which of the two is first, rounding decides
         monkeypatch.setattr(module, "_CHUNK_WORDS", 4)
         apart = audit_parses(MODEL, placed(SOME), top=None)
-        assert [finding.line for finding in apart.findings] == lines
+        found = [twice.get(finding.line, finding.line) for finding in apart.findings]
+        assert found == [twice.get(line, line) for line in lines]
         assert (apart.sentences, apart.words, apart.steps, apart.doubted) == (
             every.sentences,
             every.words,
@@ -101,7 +103,8 @@ class TestRanking:
             every.doubted,
         )
         few = audit_parses(MODEL, placed(SOME), top=2)
-        assert [finding.line for finding in few.findings] == lines[:2]
+        found = [twice.get(finding.line, finding.line) for finding in few.findings]
+        assert found == [twice.get(line, line) for line in lines[:2]]
         assert few.doubted == every.doubted
 
     def test_sentences_are_judged_while_others_are_still_to_be_read(

@@ -20,6 +20,7 @@ from fencepost.run.train import run_training
 from fencepost.training.device import accelerator_for
 from tests.eight import write_eight
 from tests.training.pair import (
+    SECONDS,
     Started,
     accelerate_launch,
     ended,
@@ -60,7 +61,7 @@ checkpoint_seconds = 0
 # Single precision rounds at 6e-8, and the steps add some of that up. Adam divides a gradient by its
 # size, so that where it is small, rounding is a larger part of it: weights have more room.
 LOSS = 1e-6
-WEIGHTS = 2e-5  # a hundredth of the rate, which is how far one step takes a weight
+WEIGHTS = 2e-4  # a tenth of the rate, which is how far one step takes a weight
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +144,7 @@ def test_one_that_is_killed_ends_the_other_and_one_process_goes_on(
     began = time.monotonic()
     (status, _, told), (killed, *_) = ended(processes)
     assert (status, killed) == (2, -signal.SIGKILL)
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
     assert told.count("fencepost: another process of this run has ended") == 1
     assert "Traceback" not in told
     assert len(read_epochs(out)) < 6
@@ -179,7 +180,7 @@ def test_accelerate_ends_if_a_process_is_killed_and_launched_again_does_what_one
 
 def wait_for_steps(out: Path, steps: int) -> None:
     """Until there is a checkpoint after so many steps."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + SECONDS
     while max((int(path.name[-8:]) for path in out.glob("checkpoint-*")), default=0) < steps:
         assert time.monotonic() < until
         time.sleep(0.001)

@@ -1,6 +1,7 @@
 """The fast steps are those that the head's own functions make."""
 
 import gc
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -11,14 +12,14 @@ from hypothesis import strategies as st
 from fencepost.batching.arrays import Floats
 from fencepost.decoding.beam import beam
 from fencepost.decoding.rules import Rules
-from fencepost.decoding.walk import best, greedy, sample, walk
+from fencepost.decoding.walk import greedy, sample, walk
 from fencepost.model.head import PointingHead
 from fencepost.model.stepper import HeadStepper, stepper_of
 from fencepost.runtime.stepper import FastStepper
 from fencepost.transition import Constraints
 from tests.decoding.searching import vectors
 from tests.decoding.test_constraints import batches, resolved
-from tests.model.heads import random_head
+from tests.heads import CHOICES, random_head
 
 
 def fast_stepper(head: PointingHead) -> FastStepper:
@@ -35,7 +36,7 @@ def doubles(lengths: list[int], seed: int) -> Floats:
 @given(
     seed=st.integers(0, 10_000),
     lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5),
-    previous_label=st.booleans(),
+    choices=st.sampled_from(CHOICES),
     open_root=st.booleans(),
     canonical=st.booleans(),
     beams=st.integers(1, 4),
@@ -43,14 +44,14 @@ def doubles(lengths: list[int], seed: int) -> Floats:
 def test_both_steppers_find_the_same_parses(
     seed: int,
     lengths: list[int],
-    previous_label: bool,
+    choices: dict[str, Any],
     open_root: bool,
     canonical: bool,
     beams: int,
 ) -> None:
-    head = random_head(seed, previous_label=previous_label, open_root=open_root)
+    head = random_head(seed, open_root=open_root, **choices)
     boundaries, sizes = vectors(lengths, width=6, seed=seed)
-    rules = Rules(open_root, canonical)
+    rules = Rules(open_root, nearest_first=head.nearest_first, canonical=canonical)
     plain, fast = (
         beam(stepper, boundaries, sizes, rules, beams=beams)
         for stepper in (HeadStepper(head), fast_stepper(head))
@@ -68,21 +69,26 @@ def test_both_steppers_find_the_same_parses(
 @given(
     batch=batches(),
     seed=st.integers(0, 10_000),
-    previous_label=st.booleans(),
+    choices=st.sampled_from(CHOICES),
     canonical=st.booleans(),
     beams=st.integers(1, 4),
 )
 def test_both_steppers_obey_with_the_same_parses(
     batch: tuple[bool, tuple[int, ...], tuple[Constraints | None, ...]],
     seed: int,
-    previous_label: bool,
+    choices: dict[str, Any],
     canonical: bool,
     beams: int,
 ) -> None:
     open_root, lengths, asked = batch
-    head = random_head(seed, previous_label=previous_label, open_root=open_root).double()
+    head = random_head(seed, open_root=open_root, **choices).double()
     boundaries = doubles(list(lengths), seed)
-    rules = Rules(open_root, canonical, resolved(asked, lengths, open_root=open_root))
+    rules = Rules(
+        open_root,
+        nearest_first=head.nearest_first,
+        canonical=canonical,
+        limits=resolved(asked, lengths, open_root=open_root),
+    )
     plain, fast = (
         beam(stepper, boundaries, np.array(lengths), rules, beams=beams)
         for stepper in (HeadStepper(head), fast_stepper(head))
@@ -98,19 +104,25 @@ def test_both_steppers_obey_with_the_same_parses(
 @given(
     seed=st.integers(0, 10_000),
     lengths=st.lists(st.integers(1, 9), min_size=1, max_size=4),
-    previous_label=st.booleans(),
+    choices=st.sampled_from(CHOICES),
     open_root=st.booleans(),
 )
 def test_both_steppers_draw_the_same_parses(
-    seed: int, lengths: list[int], previous_label: bool, open_root: bool
+    seed: int, lengths: list[int], choices: dict[str, Any], open_root: bool
 ) -> None:
-    head = random_head(seed, previous_label=previous_label, open_root=open_root).double()
+    head = random_head(seed, open_root=open_root, **choices).double()
     boundaries = doubles(lengths, seed)
     chances = np.random.default_rng(seed).random(
         (len(lengths), 3, 2 * (2 * max(lengths) - 1)), dtype=np.float32
     )
     plain, fast = (
-        sample(stepper, boundaries, np.array(lengths), Rules(open_root), chances)
+        sample(
+            stepper,
+            boundaries,
+            np.array(lengths),
+            Rules(open_root, nearest_first=head.nearest_first),
+            chances,
+        )
         for stepper in (HeadStepper(head), fast_stepper(head))
     )
     assert np.array_equal(plain.boundaries, fast.boundaries)
@@ -119,12 +131,23 @@ def test_both_steppers_draw_the_same_parses(
     assert np.allclose(plain.step_log_probs, fast.step_log_probs)
 
 
-@given(seed=st.integers(0, 10_000), n=st.integers(1, 9), open_root=st.booleans())
-def test_both_steppers_choose_from_the_same(seed: int, n: int, open_root: bool) -> None:
-    head = random_head(seed, previous_label=True, open_root=open_root).double()
-    arguments = (doubles([n], seed), np.array([n]), Rules(open_root))
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(1, 9),
+    choices=st.sampled_from(CHOICES),
+    open_root=st.booleans(),
+)
+def test_both_steppers_choose_from_the_same(
+    seed: int, n: int, choices: dict[str, Any], open_root: bool
+) -> None:
+    head = random_head(seed, open_root=open_root, **choices).double()
+    arguments = (
+        doubles([n], seed),
+        np.array([n]),
+        Rules(open_root, nearest_first=head.nearest_first),
+    )
     plain, fast = (
-        list(walk(stepper, *arguments, best)) for stepper in (HeadStepper(head), fast_stepper(head))
+        list(walk(stepper, *arguments)) for stepper in (HeadStepper(head), fast_stepper(head))
     )
     for one, other in zip(plain, fast, strict=True):
         assert np.allclose(one.points, other.points)
@@ -151,7 +174,8 @@ class TestFolding:
         head.eval().requires_grad_(False)
         assert fast_stepper(head) is not before
         head.load_state_dict(again.state_dict())
-        assert np.array_equal(fast_stepper(head).weights.span, fast_stepper(again).weights.span)
+        one, other = fast_stepper(head).weights, fast_stepper(again).weights
+        assert np.array_equal(one.state, other.state)
 
     def test_another_temperature_is_folded_anew(self) -> None:
         head = random_head(1, previous_label=True, open_root=False)

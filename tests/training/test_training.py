@@ -44,7 +44,7 @@ def test_eight_sentences_are_learned_by_heart(
     data: Path, tmp_path: Path, heads: dict[str, Any]
 ) -> None:
     several = write_eight(tmp_path / "several.jsonl", LINES * 5)  # as five epochs are, but quicker
-    chosen = settings(several, heads, epochs=10, batch_words=12, rate=1e-2)
+    chosen = settings(several, heads, epochs=20, batch_words=12, rate=1e-2)
     list(run_training(chosen, tmp_path / "run"))
     model = load_model(tmp_path / "run/model")
     for beams in (1, 3):

@@ -106,7 +106,7 @@ class TestTogether:
 
     def test_those_that_come_in_within_a_moment_go_together(self) -> None:
         parser = Watched()
-        batches = Batches(parser, Settings(gather=0.3))
+        batches = Batches(parser, Settings(gather=60, batch_words=4))
         tickets = [batches.submit(job(text)) for text in ("a", "b", "a b")]
         found = [ticket.answer.result(10) for ticket in tickets]
         assert [answers[0].document.text for answers in found] == ["a", "b", "a b"]
@@ -146,9 +146,9 @@ class TestRefused:
             assert answers[0].result().status_code == 200
 
     def test_who_has_waited_too_long_is_never_parsed(self) -> None:
-        with held(Settings(max_wait=0.2)) as (parser, server), ThreadPoolExecutor(3) as pool:
+        with held(Settings(max_wait=1)) as (parser, server), ThreadPoolExecutor(3) as pool:
             (late,) = asked_at_once(pool, server, [{"text": "late"}])
-            assert "has waited for 0.2 seconds" in refused(late.result(), 503)
+            assert "has waited for 1 seconds" in refused(late.result(), 503)
             assert late.result().headers["retry-after"] == "1"
             assert server.get("/health").json()["waiting"] == 0
             parser.let_go.set()
@@ -156,18 +156,18 @@ class TestRefused:
         assert ("late",) not in [words for batch in parser.batches for words in batch]
 
     def test_who_is_being_parsed_is_answered_however_long_it_takes(self) -> None:
-        with held(Settings(max_wait=0.1)) as (parser, _):
-            time.sleep(0.4)
+        with held(Settings(max_wait=1)) as (parser, _):
+            time.sleep(1.2)
             parser.let_go.set()
 
     def test_a_late_job_is_passed_over_even_if_nobody_gives_it_up(self) -> None:
         parser = Watched()
         parser.let_go.clear()
-        batches = Batches(parser, Settings(max_wait=0.05))
+        batches = Batches(parser, Settings(max_wait=1))
         first = batches.submit(job("a"))
         assert parser.begun.acquire(timeout=10)
         late = batches.submit(job("b"))
-        time.sleep(0.1)
+        time.sleep(1.1)
         parser.let_go.set()
         assert first.answer.result(10)
         batches.close()
@@ -304,7 +304,7 @@ class TestGone:
 
     def test_as_long_as_one_of_several_waits_they_are_finished(self) -> None:
         parser = Watched()
-        batches = Batches(parser, Settings(gather=0.3))
+        batches = Batches(parser, Settings(gather=60, batch_words=2))
         parser.let_go.clear()
         tickets = [batches.submit(job(text)) for text in ("a", "b")]
         assert parser.begun.acquire(timeout=10)

@@ -12,7 +12,7 @@ from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.derivations import Derivations
 from fencepost.decoding.rules import MINUS, Rules
 from fencepost.decoding.stepper import Stepper
-from fencepost.decoding.walk import canonical, greedy, label_log_probs
+from fencepost.decoding.walk import canonical, greedy, label_log_probs, likeliest
 
 _SHARE = 3 / 4  # of the sentences are still under way when the others are dropped
 _FEW = 2  # times as many pairs of a parse and a boundary as beams are looked at first
@@ -28,10 +28,11 @@ def beam(
         boundaries: (rows, n + 1, width)
         lengths: in words, (rows,), at least 1
         rules: which steps are allowed.
-        beams: how many are kept; as many are returned. One is greedy search.
+        beams: how many are kept; as many are returned. One takes the most probable boundary and
+            then the most probable label.
     """
     if beams == 1:
-        return greedy(stepper, boundaries, lengths, rules)
+        return greedy(stepper, boundaries, lengths, rules, likeliest)
     with one_thread:
         active = np.arange(len(lengths))
         row = np.repeat(active, beams)

@@ -7,7 +7,7 @@ when other processes want the same processors.
 from __future__ import annotations
 
 from functools import cached_property
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 
@@ -15,7 +15,7 @@ class _OneThread:
     """Limits numpy's BLAS to one thread from the first `with` to the end of the last."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = RLock()  # closing a walk may interrupt another one's entry
         self._users = 0
         self._before: list[int] = []
 

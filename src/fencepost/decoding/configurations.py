@@ -7,13 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from fencepost.batching.arrays import Bools, Ints
+from fencepost.batching.steps import Steps
 from fencepost.batching.vocabulary import FILLER
 
 _NONE = -1  # no such boundary
+NO_SPAN = -1  # stands for the label of a span that is not there
 
 
 class Configurations(NamedTuple):
-    """Where the parses of a batch stand, with what the canonical rules have to know.
+    """Where the parses of a batch stand, with what rules and scores look at.
 
     Each boundary has a rank. Where a span on the stack starts, it is the boundary's own number,
     unless that span is the newest; right of the cursor it is larger than any of these; everywhere
@@ -21,16 +23,21 @@ class Configurations(NamedTuple):
     `transition.canonical` leaves those whose rank is above a floor.
 
     A final row that points to 0 stays as it is, so finished and unfinished rows can share a batch.
+
+    Arrays of one configuration for each row may have an axis of steps behind that of rows.
     """
 
     lengths: Ints  # (rows,)
     cursor: Ints  # (rows,)
     newest: Ints  # (rows,): where the newest span starts; 0 before the first
-    beside_filler: Bools  # (rows,): whether the newest span is a filler
+    label: Ints  # (rows,): of the newest span; `NO_SPAN` before the first
     floor: Ints  # (rows,): where the last of two neighbouring fillers starts; -1 if there is none
     rank: Ints  # (rows, boundaries)
     floors: Ints  # (rows, boundaries): the floor below the span on the stack that starts there
     is_final: Bools  # (rows,): whether the span over the whole sentence is complete
+    labels: Ints  # (rows, boundaries): the label of the span on the stack that starts there
+    depth: Ints  # (rows,): of the stack
+    depths: Ints  # (rows, boundaries): the depth below the span on the stack that starts there
 
     @classmethod
     def first(cls, lengths: Ints, boundaries: int | None = None) -> Configurations:
@@ -48,12 +55,20 @@ class Configurations(NamedTuple):
             lengths,
             np.zeros(rows, dtype=np.intp),
             np.zeros(rows, dtype=np.intp),
-            np.zeros(rows, dtype=np.bool_),
+            np.full(rows, NO_SPAN),
             np.full(rows, _NONE),
             np.where(ahead, width, _NONE),
             np.full((rows, width), _NONE),
             np.zeros(rows, dtype=np.bool_),
+            np.full((rows, width), NO_SPAN),
+            np.zeros(rows, dtype=np.intp),
+            np.zeros((rows, width), dtype=np.intp),
         )
+
+    @property
+    def beside_filler(self) -> Bools:
+        """Whether the newest span is a filler: (rows,)."""
+        return self.label == FILLER
 
     def candidates(self) -> Bools:
         """The boundaries that may be pointed to: (rows, boundaries)."""
@@ -61,7 +76,12 @@ class Configurations(NamedTuple):
 
     def canonical_candidates(self) -> Bools:
         """The candidates that rule 1 of `transition.canonical` leaves: (rows, boundaries)."""
-        return self.rank > self.floor[:, None]
+        return self.rank > self.floor[..., None]
+
+    def merged(self) -> Ints:
+        """How many spans pointing to a candidate on the left merges, else 0: (rows, boundaries)."""
+        leftward = np.arange(self.rank.shape[-1]) < self.newest[..., None]
+        return np.maximum(self.depth[..., None] - self.depths, 0) * leftward
 
     def may_be_filler(self, boundary: Ints, *, open_root: bool) -> Bools:
         """Whether the span made by pointing there may go without a label: rules 2 to 4.
@@ -92,13 +112,35 @@ class Configurations(NamedTuple):
         rank[row, self.newest] = self.newest
         np.putmask(rank, (every >= start[:, None]) & (every <= end[:, None]), _NONE)
         # Below a merge, all is as it was when the first of the merged spans was pushed.
-        floors = self.floors.copy()
-        floors[row, self.cursor] = self.floor
-        filler = label == FILLER  # never a merge, unless it ends the parse
-        floor = np.where(filler & self.beside_filler, self.newest, floors[row, start])
+        floors, depths = self.floors.copy(), self.depths.copy()
+        floors[row, self.cursor], depths[row, self.cursor] = self.floor, self.depth
+        # A filler is never a merge, unless it ends the parse.
+        side_by_side = (label == FILLER) & self.beside_filler
+        floor = np.where(side_by_side, self.newest, floors[row, start])
+        labels = self.labels.copy()
+        labels[row, start] = label
         is_final = end - start == self.lengths
-        return Configurations(self.lengths, end, start, filler, floor, rank, floors, is_final)
+        depth = depths[row, start] + 1
+        return Configurations(
+            self.lengths, end, start, label, floor, rank, floors, is_final, labels, depth, depths
+        )
 
     def rows(self, index: Ints) -> Configurations:
         """Some of the rows, in this order."""
         return Configurations(*(column[index] for column in self))
+
+
+def along(path: Steps, lengths: Ints, boundaries: int) -> Configurations:
+    """The configurations before each step of a path, with an axis of steps behind that of rows.
+
+    Args:
+        path: the steps; a row that has ended points to 0 and stays
+        lengths: in words, (rows,)
+        boundaries: how many there are with padding
+    """
+    where = Configurations.first(lengths, boundaries)
+    passed = []
+    for boundary, label in zip(path.boundaries.T, path.labels.T, strict=True):
+        passed.append(where)
+        where = where.point(boundary, label)
+    return Configurations(*(np.stack(column, axis=1) for column in zip(*passed, strict=True)))

@@ -23,6 +23,7 @@ from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.derivations import Derivations, canonical_steps
 from fencepost.decoding.rules import MINUS, Rules
 from fencepost.decoding.stepper import Stepper
+from fencepost.errors import TransitionError
 
 _SHARE = 3 / 4  # of the rows are still under way when the others are dropped
 
@@ -41,7 +42,7 @@ class Policy(Protocol):
         ...
 
 
-def best(log_probs: Floats, number: int, rows: Ints) -> Ints:
+def likeliest(log_probs: Floats, number: int, rows: Ints) -> Ints:
     """The most probable choice."""
     return log_probs.argmax(-1)
 
@@ -97,6 +98,7 @@ class Choice(NamedTuple):
 
     rows: Ints  # the numbers of the active rows, (rows,)
     where: Configurations  # before the step
+    logits: Floats  # of boundaries, (rows, n + 1); those of other boundaries mean nothing
     points: Floats  # log-probabilities of boundaries, (rows, n + 1); -inf: no candidate
     boundary: Ints  # (rows,)
     labels: Floats  # log-probabilities of labels at that boundary, (rows, labels)
@@ -114,7 +116,7 @@ def walk(
     boundaries: Floats,
     lengths: Ints,
     rules: Rules,
-    policy: Policy,
+    policy: Policy | None = None,
     *,
     sentence: Ints | None = None,
     each: int = 1,
@@ -126,7 +128,7 @@ def walk(
         boundaries: vectors, (sentences, n + 1, width)
         lengths: in words, (sentences,), at least 1
         rules: which steps are allowed.
-        policy: chooses the steps.
+        policy: chooses the steps; None: the best boundary by the rules, and then the best label
         sentence: of each row, (rows,); None: there is a row for each sentence
         each: more than 1: that many rows belong to each sentence, one sentence after the other
     """
@@ -137,15 +139,21 @@ def walk(
             where, rules = where.rows(sentence), rules.rows(sentence)
             state = stepper.select(state, sentence, each=each)
         rows = np.arange(len(where.lengths))
-        number = 0
-        while len(rows):
+        for number in range(0, 2 * most_steps(boundaries), 2):
+            if not len(rows):
+                return
             labels_at = partial(label_log_probs, stepper, state, where, rules)
-            points = rules.points(where, stepper.point_logits(state, where))
-            boundary = policy(points, number, rows)
-            labels = labels_at(boundary)
-            label = policy(labels, number + 1, rows)
-            yield Choice(rows, where, points, boundary, labels, label, labels_at)
-            number += 2
+            logits = stepper.point_logits(state, where)
+            points = rules.points(where, logits)
+            if policy is None:
+                boundary = rules.best_point(where, logits, points)
+                labels = labels_at(boundary)
+                label = labels.argmax(-1)
+            else:
+                boundary = policy(points, number, rows)
+                labels = labels_at(boundary)
+                label = policy(labels, number + 1, rows)
+            yield Choice(rows, where, logits, points, boundary, labels, label, labels_at)
             after = where.point(boundary, label)
             left = len(rows) - np.count_nonzero(after.is_final)
             if left < _SHARE * len(rows):
@@ -156,6 +164,13 @@ def walk(
             if left:
                 state = stepper.advance(state, where, boundary, label)
             where = after
+        if len(rows):
+            raise TransitionError("a parse does not end: the network's scores are no numbers")
+
+
+def most_steps(boundaries: Floats) -> int:
+    """The largest number of steps that a parse takes: 2 n - 1."""
+    return max(2 * boundaries.shape[1] - 3, 0)
 
 
 def label_log_probs(
@@ -191,7 +206,13 @@ def derivations(choices: Iterator[Choice], rows: int, boundaries: Floats) -> Der
     return replace(made, log_probs=made.step_log_probs.sum(-1))
 
 
-def greedy(stepper: Stepper[Any], boundaries: Floats, lengths: Ints, rules: Rules) -> Derivations:
+def greedy(
+    stepper: Stepper[Any],
+    boundaries: Floats,
+    lengths: Ints,
+    rules: Rules,
+    policy: Policy | None = None,
+) -> Derivations:
     """The parses found by taking the best boundary and then the best label at each step.
 
     Args:
@@ -199,8 +220,9 @@ def greedy(stepper: Stepper[Any], boundaries: Floats, lengths: Ints, rules: Rule
         boundaries: (rows, n + 1, width)
         lengths: in words, (rows,), at least 1
         rules: which steps are allowed.
+        policy: what is best; None: as the rules have it
     """
-    choices = walk(stepper, boundaries, lengths, rules, best)
+    choices = walk(stepper, boundaries, lengths, rules, policy)
     found = derivations(choices, len(lengths), boundaries)
     return canonical(stepper, boundaries, lengths, rules, found)
 
@@ -286,7 +308,7 @@ def canonical(
     parses = _parses(found, constrained)
     steps = Steps.of([steps for _, steps in parses])
     row = np.array([number for number, _ in parses], dtype=np.intp)
-    free = Rules(rules.open_root)
+    free = Rules(rules.open_root, nearest_first=rules.nearest_first)
     each = score(stepper, boundaries, lengths, free, steps, sentence=row)
     log_probs = each.sum(1)
     order = np.lexsort((-log_probs, row))  # best first within each row

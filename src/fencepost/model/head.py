@@ -1,14 +1,18 @@
-"""The pointing decoder of one task (section 2.3 of the paper)."""
+"""The pointing decoder of one task (section 2.3 of the paper), and what goes beyond it."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
+from fencepost.decoding.configurations import Configurations
 from fencepost.model.boundaries import at
-from fencepost.model.layers import Perceptron, SharedDropout
+from fencepost.model.layers import LabelPerceptron, Layer, Perceptron, SharedDropout
+
+MOST_MERGED = 8  # spans of a merge that are told apart by number; more count as this many
 
 
 class State(NamedTuple):
@@ -22,6 +26,47 @@ class State(NamedTuple):
         return State(self.hidden[:, index], self.cell[:, index])
 
 
+class Where(NamedTuple):
+    """Configurations as tensors: what scores may look at beside the decoder's states.
+
+    A label has its number and 1; 0 stands for no span at all.
+    """
+
+    cursor: Tensor  # (rows, steps)
+    newest: Tensor  # (rows, steps): where the newest span starts
+    label: Tensor  # (rows, steps): of the newest span
+    labels: Tensor  # (rows, steps, n + 1): of the span on the stack that starts there
+    merged: Tensor  # (rows, steps, n + 1): how many spans pointing there would merge, if any
+
+    @classmethod
+    def of(cls, where: Configurations, device: torch.device) -> Where:
+        """The configurations of rows, or of rows and steps."""
+        merged = where.merged().clip(max=MOST_MERGED)
+        columns = (where.cursor, where.newest, where.label + 1, where.labels + 1, merged)
+        tensors = [torch.from_numpy(column).to(device) for column in columns]
+        if where.cursor.ndim == 1:
+            tensors = [column[:, None] for column in tensors]
+        return cls(*tensors)
+
+
+class Sentences(NamedTuple):
+    """What a head makes of sentences once, before any step."""
+
+    boundaries: Tensor  # (rows, n + 1, width)
+    sides: (
+        Tensor  # [b'; 1] W_point: (rows, n + 1, mlp), or (2, rows, n + 1, mlp) for left and right
+    )
+    grid: (
+        Tensor | None
+    )  # how well (i, j) fits into a parse, at [i, j] if i < j: (rows, n + 1, n + 1)
+
+    def rows(self, index: Tensor) -> Sentences:
+        """Those of some rows, in this order."""
+        sides = self.sides[:, index] if self.sides.ndim == 4 else self.sides[index]
+        grid = None if self.grid is None else self.grid[index]
+        return Sentences(self.boundaries[index], sides, grid)
+
+
 class PointingHead(nn.Module):
     """Points from boundary to boundary and labels the spans that this makes.
 
@@ -33,6 +78,12 @@ class PointingHead(nn.Module):
         previous_label: whether the last label is fed to the decoder, too.
         open_root: whether the whole sentence may be a filler, as among entities.
         dropout: in perceptrons and around the LSTM.
+        perceptrons: those of the paper's text, or those of the authors' program.
+        pointing: how scores become probabilities: see `decoding.rules`.
+        standing: whether the cursor's own boundary is part of the query.
+        context: whether the newest span is, and labels on the stack are looked at.
+        grid: whether each span has a score of its own.
+        recurrent: whether the LSTM is there.
     """
 
     def __init__(
@@ -45,28 +96,76 @@ class PointingHead(nn.Module):
         previous_label: bool,
         open_root: bool,
         dropout: float,
+        perceptrons: Literal["paper", "authors"] = "paper",
+        pointing: Literal["softmax", "nearest-first"] = "softmax",
+        standing: bool = False,
+        context: bool = False,
+        grid: bool = False,
+        recurrent: bool = True,
     ) -> None:
         super().__init__()
         self.trainings = 0  # incremented by `train()`; invalidates cached folded weights
         self.temperature = 1.0  # logits are divided by it in search
         self.previous_label = previous_label
         self.open_root = open_root
-        self.span = Perceptron(boundary_width, hidden=mlp, dropout=dropout)
+        self.nearest_first = pointing == "nearest-first"
+        of_authors = perceptrons == "authors"
+
+        def perceptron(width: int) -> nn.Module:
+            kind = Layer if of_authors else Perceptron
+            return kind(width, hidden=mlp, dropout=dropout)
+
+        self.boundary_width, self.mlp = boundary_width, mlp
         self.label_vectors = nn.Parameter(torch.empty(labels, mlp))  # the paper's E
-        width = 2 * mlp if previous_label else mlp
-        self.start = nn.Parameter(torch.empty(width))  # <START>
-        self.first_hidden = nn.Parameter(torch.empty(decoder))  # d_0
-        self.first_cell = nn.Parameter(torch.zeros(decoder))
-        self.lstm = nn.LSTM(width, decoder, batch_first=True)
-        self.cursor = Perceptron(decoder, hidden=mlp, dropout=dropout)
-        self.point = Perceptron(boundary_width, hidden=mlp, dropout=dropout)
-        self.biaffine = nn.Parameter(torch.empty(mlp + 1, mlp))  # W_point
-        self.label = Perceptron(decoder + boundary_width, hidden=mlp, dropout=dropout)
-        self.dropout = SharedDropout(dropout)
         nn.init.normal_(self.label_vectors, std=mlp**-0.5)
-        nn.init.normal_(self.start, std=width**-0.5)
-        nn.init.normal_(self.first_hidden, std=decoder**-0.5)
-        nn.init.xavier_uniform_(self.biaffine)
+        self.lstm: nn.LSTM | None = None
+        state = decoder if recurrent else 0
+        if recurrent:
+            width = 2 * mlp if previous_label else mlp
+            self.span = perceptron(boundary_width)
+            self.start = nn.Parameter(torch.empty(width))  # <START>
+            self.first_hidden = nn.Parameter(torch.empty(decoder))  # d_0
+            self.first_cell = nn.Parameter(torch.zeros(decoder))
+            self.lstm = nn.LSTM(width, decoder, batch_first=True)
+            self.cursor = perceptron(decoder)
+            nn.init.normal_(self.start, std=width**-0.5)
+            nn.init.normal_(self.first_hidden, std=decoder**-0.5)
+        self.point = perceptron(boundary_width)
+        # Left and right have their own W_point where spans may ask for different things there.
+        self.two_ways = grid or self.nearest_first
+        shape = (mlp + 1, mlp)
+        self.biaffine = nn.Parameter(
+            torch.empty(2, *shape) if self.two_ways else torch.empty(shape)
+        )
+        if of_authors:
+            nn.init.zeros_(self.biaffine)
+            self.label: LabelPerceptron | Perceptron = LabelPerceptron(
+                state + boundary_width, hidden=mlp
+            )
+        else:
+            for matrix in self.biaffine if self.two_ways else [self.biaffine]:
+                nn.init.xavier_uniform_(matrix.data)
+            self.label = Perceptron(state + boundary_width, hidden=mlp, dropout=dropout)
+        if self.two_ways:
+            # Most candidates are no spans: at first, a question is rather answered with no.
+            self.bias = nn.Parameter(torch.full((2,), -1.0 if self.nearest_first else 0.0))
+        if standing:
+            self.standing = perceptron(boundary_width)
+        if context:
+            self.newest_start = perceptron(boundary_width)
+            self.newest_label = nn.Parameter(torch.zeros(labels + 1, mlp))
+            self.stack_label = nn.Parameter(torch.zeros(labels + 1, mlp))
+            self.merged = nn.Parameter(torch.zeros(MOST_MERGED + 1))
+            self.label_newest = nn.Parameter(torch.zeros(labels + 1, mlp))
+            self.label_child = nn.Parameter(torch.zeros(labels + 1, mlp))  # 0: no merge
+        if grid:
+            self.grid_start, self.grid_end = perceptron(boundary_width), perceptron(boundary_width)
+            self.grid = nn.Parameter(torch.zeros(mlp + 1, mlp + 1))
+            self.grid_weight = nn.Parameter(torch.ones(2))
+            if not of_authors:
+                nn.init.xavier_uniform_(self.grid)
+        self.has_standing, self.has_context, self.has_grid = standing, context, grid
+        self.dropout = SharedDropout(dropout)
 
     def train(self, mode: bool = True) -> Self:
         """Switch dropout on or off."""
@@ -106,43 +205,9 @@ class PointingHead(nn.Module):
 
     def decode(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """Read on: the states d_t for each input, (rows, steps, decoder), and the last one."""
+        assert self.lstm is not None
         states, last = self.lstm(self.dropout(inputs), state)
         return self.dropout(states), State(*last)
-
-    def sides(self, boundaries: Tensor) -> Tensor:
-        """The boundaries' side of all pointing scores, [b'; 1] W: (rows, n + 1, mlp)."""
-        weights, bias = self.biaffine[:-1], self.biaffine[-1]
-        return self.point(boundaries) @ weights + bias  # type: ignore[no-any-return]
-
-    def pointing_scores(self, sides: Tensor, states: Tensor) -> Tensor:
-        """How much each step would point to each boundary (paragraph "Pointing score").
-
-        Args:
-            sides: (rows, n + 1, mlp)
-            states: (rows, steps, decoder)
-
-        Returns:
-            (rows, steps, n + 1)
-        """
-        return self.cursor(states) @ sides.transpose(1, 2)  # type: ignore[no-any-return]
-
-    def label_scores(
-        self, boundaries: Tensor, states: Tensor, starts: Tensor, ends: Tensor
-    ) -> Tensor:
-        """How well each label fits the spans that were made (paragraph "Label score").
-
-        Args:
-            boundaries: (rows, n + 1, width)
-            states: (rows, steps, decoder)
-            starts: (rows, steps)
-            ends: (rows, steps)
-
-        Returns:
-            (rows, steps, labels)
-        """
-        spans = at(boundaries, ends) - at(boundaries, starts)
-        found = self.label(torch.cat((states, spans), dim=-1))
-        return found @ self.label_vectors.T  # type: ignore[no-any-return]
 
     def states(self, boundaries: Tensor, starts: Tensor, ends: Tensor, labels: Tensor) -> Tensor:
         """The decoder's states d_t before each step along given ones: teacher forcing.
@@ -154,9 +219,85 @@ class PointingHead(nn.Module):
             labels: of the spans, (rows, steps)
 
         Returns:
-            (rows, steps, decoder)
+            (rows, steps, decoder); without an LSTM they are empty
         """
-        rows = len(boundaries)
+        rows, steps = starts.shape
+        if self.lstm is None:
+            return boundaries.new_zeros(rows, steps, 0)
         later = self.inputs(boundaries, starts[:, :-1], ends[:, :-1], labels[:, :-1])
         inputs = torch.cat((self.first_inputs(rows), later), dim=1)
         return self.decode(inputs, self.first_state(rows))[0]
+
+    def read(self, boundaries: Tensor) -> Sentences:
+        """What depends on boundaries alone: (rows, n + 1, width)."""
+        points = self.point(boundaries)
+        weights, bias = self.biaffine[..., :-1, :], self.biaffine[..., -1:, :]
+        if self.two_ways:
+            weights, bias = weights[:, None], bias[:, None]
+        grid = None
+        if self.has_grid:
+            starts = functional.pad(self.grid_start(boundaries), (0, 1), value=1.0)
+            ends = functional.pad(self.grid_end(boundaries), (0, 1), value=1.0)
+            grid = starts @ self.grid @ ends.transpose(1, 2)
+        return Sentences(boundaries, points @ weights + bias, grid)
+
+    def pointing_scores(self, sentences: Sentences, states: Tensor, where: Where) -> Tensor:
+        """How much each step would point to each boundary (paragraph "Pointing score").
+
+        Args:
+            sentences: what `read` makes of them
+            states: (rows, steps, decoder)
+            where: the configurations before the steps
+
+        Returns:
+            (rows, steps, n + 1)
+        """
+        boundaries, sides, grid = sentences
+        query = states.new_zeros(())
+        if self.lstm is not None:
+            query = self.cursor(states)
+        if self.has_standing:
+            query = query + self.standing(at(boundaries, where.cursor))
+        if self.has_context:
+            query = query + self.newest_start(at(boundaries, where.newest))
+            query = query + self.newest_label[where.label]
+        if self.two_ways:
+            boundary = torch.arange(boundaries.shape[1], device=boundaries.device)
+            leftward = boundary < where.cursor[:, :, None]
+            left, right = query @ sides.transpose(2, 3)
+            scores = torch.where(leftward, left + self.bias[0], right + self.bias[1])
+        else:
+            scores = query @ sides.transpose(1, 2)
+        if grid is not None:  # and so there are two ways
+            both = grid.triu(1) + grid.triu(1).transpose(1, 2)
+            row = torch.arange(len(grid), device=grid.device)[:, None]
+            weight = torch.where(leftward, self.grid_weight[0], self.grid_weight[1])
+            scores = scores + weight * both[row, where.cursor]
+        if self.has_context:
+            by_label = (query @ self.stack_label.T).gather(2, where.labels)
+            merge = by_label + self.merged[where.merged]
+            scores = scores + torch.where(where.merged > 0, merge, 0.0)
+        return scores
+
+    def label_scores(
+        self, boundaries: Tensor, states: Tensor, starts: Tensor, ends: Tensor, where: Where
+    ) -> Tensor:
+        """How well each label fits the spans that were made (paragraph "Label score").
+
+        Args:
+            boundaries: (rows, n + 1, width)
+            states: (rows, steps, decoder)
+            starts: (rows, steps)
+            ends: (rows, steps)
+            where: the configurations before the steps
+
+        Returns:
+            (rows, steps, labels)
+        """
+        spans = at(boundaries, ends) - at(boundaries, starts)
+        hidden = self.label.first(torch.cat((states, spans), dim=-1))
+        if self.has_context:
+            child = where.labels.gather(2, starts[:, :, None])[:, :, 0]
+            child = torch.where(starts < where.cursor, child, 0)
+            hidden = hidden + self.label_newest[where.label] + self.label_child[child]
+        return self.label.after(hidden) @ self.label_vectors.T

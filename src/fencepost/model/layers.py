@@ -38,8 +38,42 @@ class Perceptron(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """(rows, steps, width) to (rows, steps, hidden)."""
+        return self.after(self.first(vectors))
+
+    def after(self, hidden: Tensor) -> Tensor:
+        """From what the first layer makes to the output: (rows, steps, hidden) twice."""
+        return self.second(self.dropout(self.activation(hidden)))  # type: ignore[no-any-return]
+
+
+class Layer(nn.Module):
+    """One linear layer with a non-linearity behind it: the authors' perceptron."""
+
+    def __init__(self, width: int, *, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.first = nn.Linear(width, hidden)
+        self.activation = nn.LeakyReLU(0.1)
+        self.dropout = SharedDropout(dropout)
+        nn.init.orthogonal_(self.first.weight)
+        nn.init.zeros_(self.first.bias)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """(rows, steps, width) to (rows, steps, hidden)."""
         hidden: Tensor = self.dropout(self.activation(self.first(vectors)))
-        return self.second(hidden)  # type: ignore[no-any-return]
+        return hidden
+
+
+class LabelPerceptron(nn.Module):
+    """Two linear layers with a LayerNorm between: the authors' perceptron for labels."""
+
+    def __init__(self, width: int, *, hidden: int) -> None:
+        super().__init__()
+        self.first = nn.Linear(width, hidden)
+        self.norm = nn.LayerNorm(hidden)
+        self.second = nn.Linear(hidden, hidden)
+
+    def after(self, hidden: Tensor) -> Tensor:
+        """From what the first layer makes to the output: (rows, steps, hidden) twice."""
+        return self.second(self.norm(hidden).relu())  # type: ignore[no-any-return]
 
 
 class TwoWayLSTM(nn.Module):

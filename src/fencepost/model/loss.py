@@ -1,4 +1,4 @@
-"""The training objective (section 2.3)."""
+"""The training objective (section 2.3), and what goes beyond it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from torch.nn import functional
 from fencepost.batching.arrays import Bools, Ints
 from fencepost.batching.steps import Steps
 from fencepost.batching.vocabulary import FILLER
-from fencepost.decoding.configurations import Configurations
-from fencepost.model.head import PointingHead
+from fencepost.decoding.configurations import Configurations, along
+from fencepost.decoding.rules import asked_before
+from fencepost.model.head import PointingHead, Where
 
 Over = Literal["all", "candidates", "canonical"]
 
@@ -24,16 +25,19 @@ def pointing_loss(
     lengths: Tensor,
     gold: Steps,
     *,
+    path: Steps | None = None,
     over: Over = "all",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """The loss of each row, summed over its steps: pointing plus labelling.
+    """The loss of each row, summed over its steps: pointing plus labelling, plus all spans.
 
     Args:
         head: whose scores are trained.
         boundaries: (rows, n + 1, width), of the rows that have the layer
         lengths: in words, (rows,)
-        gold: their steps
+        gold: the steps to learn
+        path: the steps that are taken, if these are others: gold ones are then learned at each
+            configuration along the path, for the spans that they would make there
         over: the boundaries to normalise over: `all`, as in the paper; `candidates`, its ablation
             (section 5); or those that the `canonical` rules allow, and labels likewise, so that the
             loss is minus the log-probability that search gives to the gold parse
@@ -42,102 +46,93 @@ def pointing_loss(
     Returns:
         (rows,)
     """
-    return steps_loss(
-        head, boundaries, lengths, gold, gold, over=over, label_smoothing=label_smoothing
-    )
-
-
-def steps_loss(
-    head: PointingHead,
-    boundaries: Tensor,
-    lengths: Tensor,
-    path: Steps,
-    gold: Steps,
-    *,
-    over: Over,
-    label_smoothing: float,
-) -> Tensor:
-    """The loss of gold steps at each configuration along a path, which may leave the gold one.
-
-    The decoder reads the spans of the path. Labels are learned for the spans of the gold steps.
-
-    Args:
-        head: whose scores are trained.
-        boundaries: (rows, n + 1, width)
-        lengths: in words, (rows,)
-        path: the steps that are taken
-        gold: the steps to learn in their places
-        over: the boundaries to normalise over
-        label_smoothing: share of the target that all labels get
-
-    Returns:
-        (rows,)
-    """
-    device = boundaries.device
+    device, width = boundaries.device, boundaries.shape[1]
+    taken = gold if path is None else path
 
     def on_device(values: Ints | Bools) -> Tensor:
         return torch.from_numpy(values).to(device)
 
+    where = along(taken, lengths.cpu().numpy(), width)
+    places = Where.of(where, device)
+    sentences = head.read(boundaries)
     states = head.states(
-        boundaries, on_device(path.starts), on_device(path.ends), on_device(path.labels)
+        boundaries, on_device(taken.starts), on_device(taken.ends), on_device(taken.labels)
     )
-    points = head.pointing_scores(head.sides(boundaries), states)
-    # Gold steps begin at the cursors of the path, not where earlier gold steps would have led.
-    starts = np.minimum(path.cursors, gold.boundaries)
-    ends = np.maximum(path.cursors, gold.boundaries)
-    labels = head.label_scores(boundaries, states, on_device(starts), on_device(ends))
-    width = points.shape[-1]
-    if over == "all":
-        allowed = (torch.arange(width, device=device) <= lengths[:, None])[:, None]
+    points = head.pointing_scores(sentences, states, places)
+    starts = np.minimum(where.cursor, gold.boundaries)
+    ends = np.maximum(where.cursor, gold.boundaries)
+    labels = head.label_scores(boundaries, states, on_device(starts), on_device(ends), places)
+    target, mask = on_device(gold.boundaries), on_device(gold.mask)
+    allowed, fillers = allowed_along(where, taken, over=over, open_root=head.open_root)
+    if head.nearest_first:
+        earlier, is_last = asked_before(where, allowed, gold.boundaries)
+        own = points.gather(2, target[:, :, None])[:, :, 0]
+        passed = functional.softplus(points).masked_fill(~on_device(earlier), 0.0).sum(-1)
+        pointing = passed + functional.softplus(-own).masked_fill(on_device(is_last), 0.0)
     else:
-        candidates, fillers = allowed_along(
-            path,
-            lengths.cpu().numpy(),
-            width,
-            canonical=over == "canonical",
-            open_root=head.open_root,
-        )
-        allowed = on_device(candidates)
-        is_filler = torch.arange(labels.shape[-1], device=device) == FILLER
-        labels = labels.masked_fill(is_filler & ~on_device(fillers)[..., None], float("-inf"))
-    points = points.masked_fill(~allowed, float("-inf"))
-    each = functional.cross_entropy(
-        points.transpose(1, 2), on_device(gold.boundaries), reduction="none"
-    ) + functional.cross_entropy(
+        points = points.masked_fill(~on_device(allowed), float("-inf"))
+        pointing = functional.cross_entropy(points.transpose(1, 2), target, reduction="none")
+    is_filler = torch.arange(labels.shape[-1], device=device) == FILLER
+    labels = labels.masked_fill(is_filler & ~on_device(fillers)[..., None], float("-inf"))
+    labelling = functional.cross_entropy(
         labels.transpose(1, 2),
         on_device(gold.labels),
         reduction="none",
         label_smoothing=label_smoothing,
     )
     # Padded steps may have any score, even none.
-    return each.masked_fill(~on_device(gold.mask), 0.0).sum(1)
+    loss = (pointing + labelling).masked_fill(~mask, 0.0).sum(1)
+    if sentences.grid is not None:
+        loss = loss + grid_loss(sentences.grid, lengths, gold)
+    return loss
+
+
+def grid_loss(grid: Tensor, lengths: Tensor, gold: Steps) -> Tensor:
+    """The binary cross-entropy of all spans: is there one with a label in the parse?
+
+    Args:
+        grid: (rows, n + 1, n + 1)
+        lengths: in words, (rows,)
+        gold: the steps of the parses
+
+    Returns:
+        (rows,)
+    """
+    rows, width, _ = grid.shape
+    target = np.zeros((rows, width, width), dtype=np.float32)
+    labelled = gold.mask & (gold.labels != FILLER)
+    row, _ = labelled.nonzero()
+    target[row, gold.starts[labelled], gold.ends[labelled]] = 1.0
+    boundary = torch.arange(width, device=grid.device)
+    is_span = (boundary[:, None] < boundary) & (boundary <= lengths[:, None, None])
+    each = functional.binary_cross_entropy_with_logits(
+        grid, torch.from_numpy(target).to(grid), reduction="none"
+    )
+    return each.masked_fill(~is_span, 0.0).sum((1, 2))
 
 
 def allowed_along(
-    path: Steps, lengths: Ints, boundaries: int, *, canonical: bool = False, open_root: bool = False
+    where: Configurations, path: Steps, *, over: Over, open_root: bool
 ) -> tuple[Bools, Bools]:
     """What is allowed before each step of a path.
 
     Args:
+        where: the configurations before the steps
         path: the steps
-        lengths: in words, (rows,)
-        boundaries: how many there are with padding
-        canonical: whether the rules of `transition.canonical` hold
+        over: which boundaries count
         open_root: whether the whole sentence may be a filler
 
     Returns:
         Which boundaries may be pointed to, (rows, steps, boundaries), and whether the span of the
         step may be a filler, (rows, steps). In padding, everything is allowed.
     """
-    where = Configurations.first(lengths, boundaries)
-    candidates = np.ones((*path.boundaries.shape, boundaries), dtype=np.bool_)
-    fillers = np.ones(path.boundaries.shape, dtype=np.bool_)
-    for step, here in enumerate(path.mask.T):
-        boundary = path.boundaries[:, step]  # a row that has ended points to 0 and stays
-        if canonical:
-            candidates[here, step] = where.canonical_candidates()[here]
-            fillers[here, step] = where.may_be_filler(boundary, open_root=open_root)[here]
-        else:
-            candidates[here, step] = where.candidates()[here]
-        where = where.point(boundary, path.labels[:, step])
-    return candidates, fillers
+    width, padding = where.rank.shape[-1], ~path.mask
+    fillers = np.ones(padding.shape, dtype=np.bool_)
+    if over == "all":
+        allowed = np.arange(width) <= where.lengths[..., None]
+    elif over == "candidates":
+        allowed = where.candidates()
+    else:
+        allowed = where.canonical_candidates()
+        fillers = where.may_be_filler(path.boundaries, open_root=open_root) | padding
+    return allowed | padding[..., None], fillers

@@ -12,17 +12,16 @@ from torch import Tensor
 from fencepost.batching.arrays import Floats, Ints
 from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.stepper import Stepper
-from fencepost.model.head import PointingHead, State
+from fencepost.model.head import PointingHead, Sentences, State, Where
 from fencepost.runtime.stepper import FastStepper, Folded
 
 
 class HeadState(NamedTuple):
-    """The state of some rows, and the boundaries of their sentences."""
+    """The state of some rows, and their sentences."""
 
-    boundaries: Tensor  # (rows, n + 1, width)
-    sides: Tensor  # (rows, n + 1, mlp)
+    sentences: Sentences
     states: Tensor  # (rows, 1, decoder): what the decoder makes of the last step
-    memory: State
+    memory: State | None  # None: the head has no LSTM
 
 
 class HeadStepper:
@@ -38,41 +37,48 @@ class HeadStepper:
     @torch.no_grad()
     def start(self, boundaries: Floats) -> HeadState:
         """The state before the first step."""
-        vectors = torch.from_numpy(boundaries).to(self.head.biaffine.device)
-        rows = len(vectors)
+        vectors = torch.from_numpy(boundaries).to(self._device)
+        sentences, rows = self.head.read(vectors), len(vectors)
+        if self.head.lstm is None:
+            return HeadState(sentences, vectors.new_zeros(rows, 1, 0), None)
         states, memory = self.head.decode(self.head.first_inputs(rows), self.head.first_state(rows))
-        return HeadState(vectors, self.head.sides(vectors), states, memory)
+        return HeadState(sentences, states, memory)
 
     @torch.no_grad()
     def point_logits(self, state: HeadState, where: Configurations) -> Floats:
         """Scores of pointing to each boundary: (rows, n + 1)."""
-        return self._logits(self.head.pointing_scores(state.sides, state.states))
+        place = Where.of(where, self._device)
+        return self._logits(self.head.pointing_scores(state.sentences, state.states, place))
 
     @torch.no_grad()
     def label_logits(self, state: HeadState, where: Configurations, boundary: Ints) -> Floats:
         """Scores of the labels of the spans made by pointing there: (rows, labels)."""
         start, end = self._ends(where, boundary)
-        return self._logits(self.head.label_scores(state.boundaries, state.states, start, end))
+        place = Where.of(where, self._device)
+        boundaries = state.sentences.boundaries
+        return self._logits(self.head.label_scores(boundaries, state.states, start, end, place))
 
     @torch.no_grad()
     def advance(
         self, state: HeadState, where: Configurations, boundary: Ints, label: Ints
     ) -> HeadState:
         """The state after a step of each row."""
+        if state.memory is None:
+            return state
         start, end = self._ends(where, boundary)
-        inputs = self.head.inputs(state.boundaries, start, end, self._column(label))
+        inputs = self.head.inputs(state.sentences.boundaries, start, end, self._column(label))
         states, memory = self.head.decode(inputs, state.memory)
         return state._replace(states=states, memory=memory)
 
     def select(self, state: HeadState, rows: Ints, *, each: int = 1) -> HeadState:
         """The state of some of the rows."""
-        index = torch.from_numpy(rows).to(state.boundaries.device)
-        return HeadState(
-            state.boundaries[index],
-            state.sides[index],
-            state.states[index],
-            state.memory.rows(index),
-        )
+        index = torch.from_numpy(rows).to(self._device)
+        memory = None if state.memory is None else state.memory.rows(index)
+        return HeadState(state.sentences.rows(index), state.states[index], memory)
+
+    @property
+    def _device(self) -> torch.device:
+        return self.head.biaffine.device
 
     def _logits(self, scores: Tensor) -> Floats:
         logits: Floats = (scores[:, 0] / self.head.temperature).cpu().numpy()
@@ -84,7 +90,7 @@ class HeadStepper:
 
     def _column(self, values: Ints) -> Tensor:
         """(rows,) to (rows, 1), on the head's device."""
-        return torch.from_numpy(values)[:, None].to(self.head.biaffine.device)
+        return torch.from_numpy(values)[:, None].to(self._device)
 
 
 _fast: WeakKeyDictionary[PointingHead, tuple[tuple[float, ...], FastStepper]] = WeakKeyDictionary()

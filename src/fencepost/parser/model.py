@@ -62,7 +62,10 @@ class Model:
         self, layer: str, *, canonical: bool = True, limits: RowLimits | None = None
     ) -> Rules:
         """The rules for the steps of a layer."""
-        return Rules(self.network.head(layer).open_root, canonical, limits)
+        head = self.network.head(layer)
+        return Rules(
+            head.open_root, nearest_first=head.nearest_first, canonical=canonical, limits=limits
+        )
 
 
 def new_model(

@@ -11,8 +11,8 @@ import numpy as np
 
 from fencepost.batching.arrays import Bools, Floats, Ints
 from fencepost.batching.vocabulary import FILLER
-from fencepost.decoding.rules import MINUS
-from fencepost.decoding.walk import best, walk
+from fencepost.decoding.rules import MINUS, asked_before
+from fencepost.decoding.walk import Choice, walk
 from fencepost.parser.encoding import Encoded
 from fencepost.parser.model import Model
 from fencepost.scoring import Comparison, Side, side_of_tree
@@ -25,18 +25,23 @@ from fencepost.tasks.layers import layer_spans
 class Choices:
     """The labelled spans of a batch, and all that their steps were chosen from.
 
-    Scores are told by how far they are below that of the choice, in logarithms; that itself, and
-    whatever could not be chosen, is -inf. So even the last trace of doubt keeps its digits.
+    Each alternative has a doubt: how far it is below the choice, in logarithms. The choice itself,
+    and whatever could not be chosen, has -inf. So even the last trace of doubt keeps its digits. Of
+    boundaries that are asked in order, it is how far the answer that was given is from the other.
     """
 
     points: Floats  # (steps, n + 1)
     labels: Floats  # (steps, labels)
     step: Ints  # which step made each span, (spans,)
+    nearest_first: bool = False
 
     def log_probs(self, ratio: float) -> Floats:
         """Those of the spans, at so many times the temperature: (spans,), of 64 bits."""
-        doubts = (np.exp(others / ratio).sum(-1) for others in (self.points, self.labels))
-        each: Floats = -sum(np.log1p(doubt.astype(np.float64)) for doubt in doubts)
+        points, labels = (np.exp(doubts / ratio) for doubts in (self.points, self.labels))
+        if not self.nearest_first:
+            points = points.sum(-1, keepdims=True)
+        pointing = np.log1p(points, dtype=np.float64).sum(-1)
+        each: Floats = -pointing - np.log1p(labels.sum(-1), dtype=np.float64)
         return each[self.step]
 
 
@@ -89,9 +94,10 @@ def outcomes_of(
     spans: dict[int, list[tuple[int, Span]]] = {row: [] for row in rows}  # and their steps
     steps = 0
     stepper, rules = model.stepper(layer), model.rules(layer)
-    for choice in walk(stepper, encoded.boundaries[rows], encoded.lengths[rows], rules, best):
+    for choice in walk(stepper, encoded.boundaries[rows], encoded.lengths[rows], rules):
         kept = choice.label != FILLER  # a finished row has none either
-        points.append(_below(choice.points, choice.boundary)[kept])
+        doubts = _answers(choice) if rules.nearest_first else _below(choice.points, choice.boundary)
+        points.append(doubts[kept])
         chains.append(_below(choice.labels, choice.label)[kept])
         columns = (choice.rows, choice.where.cursor, choice.boundary, choice.label)
         for row, cursor, boundary, number in np.stack(columns, 1)[kept].tolist():
@@ -112,7 +118,7 @@ def outcomes_of(
     made = np.array(counted, dtype=np.intp).reshape(-1, 3)
     return Outcomes(
         model.network.head(layer).temperature,
-        (Choices(np.concatenate(points), np.concatenate(chains), made[:, 0]),),
+        (Choices(np.concatenate(points), np.concatenate(chains), made[:, 0], rules.nearest_first),),
         made[:, 1].astype(np.bool_),
         made[:, 2],
     )
@@ -155,3 +161,13 @@ def _below(log_probs: Floats, chosen: Ints) -> Floats:
     below: Floats = log_probs - np.take_along_axis(log_probs, choice, 1)
     np.put_along_axis(below, choice, MINUS, 1)
     return below
+
+
+def _answers(choice: Choice) -> Floats:
+    """How far each answer is from the other, no before the choice and yes there: (rows, n + 1)."""
+    row = np.arange(len(choice.boundary))
+    earlier, is_last = asked_before(choice.where, choice.points > MINUS, choice.boundary)
+    doubts: Floats = np.where(earlier, choice.logits, MINUS)
+    own = -choice.logits[row, choice.boundary]
+    doubts[row, choice.boundary] = np.where(is_last, MINUS, own)
+    return doubts

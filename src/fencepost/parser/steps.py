@@ -12,7 +12,8 @@ import numpy as np
 from fencepost.batching.arrays import Floats
 from fencepost.batching.steps import Steps, numbered
 from fencepost.batching.vocabulary import Labels
-from fencepost.decoding.walk import Choice, Given, best, probability_of, walk
+from fencepost.decoding.rules import Rules
+from fencepost.decoding.walk import Choice, Given, probability_of, walk
 from fencepost.parser.encoding import Encoded
 from fencepost.parser.model import Model
 from fencepost.parser.predict import row_limits
@@ -122,8 +123,8 @@ def greedy_steps(
     """
     (sentence,) = encoded.sentences
     rules = model.rules(layer, limits=row_limits(model, layer, [constraints], [len(sentence)]))
-    choices = walk(model.stepper(layer), encoded.boundaries, encoded.lengths, rules, best)
-    for _, step in _shown(choices, [sentence], layer, model.numbers.labels[layer]):
+    choices = walk(model.stepper(layer), encoded.boundaries, encoded.lengths, rules)
+    for _, step in _shown(choices, rules, [sentence], layer, model.numbers.labels[layer]):
         yield step
 
 
@@ -145,25 +146,26 @@ def given_steps(
     given = {row: some for row, some in spans.items() if some is not None}
     labels = model.numbers.labels[layer]
     rows = list(given)
+    rules = model.rules(layer)
     choices = walk(
         model.stepper(layer),
         encoded.boundaries,
         encoded.lengths,
-        model.rules(layer),
+        rules,
         Given(Steps.of([numbered(some, labels) for some in given.values()])),
         sentence=np.array(rows, dtype=np.intp),
     )
     steps: list[list[Step]] = [[] for _ in parses]
     filled = [fill_gaps(some) for some in given.values()]
-    for row, step in _shown(
-        choices, [encoded.sentences[row] for row in rows], layer, labels, filled
-    ):
+    sentences = [encoded.sentences[row] for row in rows]
+    for row, step in _shown(choices, rules, sentences, layer, labels, filled):
         steps[rows[row]].append(step)
     return [tuple(some) for some in steps]
 
 
 def _shown(
     choices: Iterable[Choice],
+    rules: Rules,
     sentences: Sequence[Sentence],
     layer: str,
     labels: Labels,
@@ -173,13 +175,14 @@ def _shown(
 
     Args:
         choices: of the walk
+        rules: that tell which choice is best
         sentences: of its rows
         layer: which layer of them
         labels: of that layer
         given: the spans that the steps complete; None: those that were chosen
     """
     for number, choice in enumerate(choices):
-        boundary = choice.points.argmax(-1)
+        boundary = rules.best_point(choice.where, choice.logits, choice.points)
         chains = choice.labels_at(boundary)
         label = chains.argmax(-1)
         log_probs = probability_of(choice.points, boundary) + probability_of(chains, label)

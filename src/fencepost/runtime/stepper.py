@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,37 @@ from fencepost.batching.arrays import Bools, Floats, Ints
 from fencepost.decoding.configurations import Configurations
 
 SLOPE = 0.1  # of the perceptrons' leaky ReLU
+NORM_EPSILON = 1e-5  # of LayerNorm
+
+
+class Perceptron(NamedTuple):
+    """A perceptron of one layer or of two: weights as what vectors are multiplied with."""
+
+    first: Floats  # (width, m)
+    first_bias: Floats  # (m,)
+    second: Floats | None  # (m, m); None: there is only one layer
+    second_bias: Floats  # (m,)
+
+    @classmethod
+    def of(cls, weights: Mapping[str, Floats], name: str) -> Perceptron:
+        """The one with a name."""
+        first_bias = weights[f"{name}.first.bias"]
+        first = _columns(weights[f"{name}.first.weight"])
+        second = weights.get(f"{name}.second.weight")
+        if second is None:
+            return cls(first, first_bias, None, np.zeros_like(first_bias))
+        return cls(first, first_bias, _columns(second), weights[f"{name}.second.bias"])
+
+    def hidden(self, vectors: Floats) -> Floats:
+        """What the first layer makes of vectors: (vectors, m)."""
+        hidden = vectors @ self.first
+        hidden += self.first_bias
+        return _leaky(hidden, out=hidden)
+
+    def __call__(self, vectors: Floats) -> Floats:
+        """What all of it makes of vectors: (vectors, m)."""
+        hidden = self.hidden(vectors)
+        return hidden if self.second is None else hidden @ self.second + self.second_bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +58,35 @@ class Folded:
 
     Gates come in the order input, forget, output, cell. The logistic function of the first three is
     `(tanh(x / 2) + 1) / 2`: the halves are folded into the weights, so that one tanh does for all.
+    A head without an LSTM has d = 0, and its states are empty.
     """
 
-    point_in: Floats  # (width, m): boundaries to the hidden layer of MLP_point
-    point_bias: Floats  # (m,)
-    span_in: Floats  # (width, m): boundaries to the hidden layer of MLP_span
-    span_bias: Floats  # (m,)
-    label_in: Floats  # (width, m): boundaries to the hidden layer of MLP_label
-    sides: Floats  # (m, m): the second layer of MLP_point, W_point and that of MLP_cursor
-    sides_bias: Floats  # (m,)
-    offset: Floats  # (m,): with a number, the part of pointing scores that no state changes
+    point: Perceptron
+    sides: Floats  # (m, ways m): MLP_point to the boundaries' sides of pointing scores
+    sides_bias: Floats  # (ways m,)
+    offset: Floats | None  # (m,): with a number, the part of pointing scores that no state changes
     offset_bias: Floats  # ()
+    bias: Floats | None  # (2,): of pointing to the left and to the right
+    cursor: Floats | None  # (m, m): the second layer of MLP_cursor; None: it is folded into sides
+    cursor_bias: Floats  # (m,)
+    standing: Perceptron | None
+    newest_start: Perceptron | None
+    newest_label: Floats | None  # (labels + 1, m)
+    stack_label: Floats | None  # (m, labels + 1)
+    merged: Floats | None  # (numbers of merged spans,)
+    grid: tuple[Perceptron, Perceptron] | None  # of starts and of ends
+    grid_matrix: Floats | None  # (m + 1, m + 1)
+    grid_weight: Floats | None  # (2,)
     state: Floats  # (d, 4 d + 2 m): the state to gates, MLP_cursor and MLP_label
-    state_bias: Floats  # (4 d + 2 m,)
-    span: Floats  # (m, 4 d): MLP_span's hidden layer to gates
+    state_bias: Floats  # (4 d + 2 m,); without an LSTM that of MLP_label alone, (m,)
+    span_in: Floats | None  # (width, m): boundaries to the hidden layer of MLP_span
+    span_bias: Floats | None  # (m,)
+    span: Floats | None  # (m, 4 d): MLP_span's hidden layer to gates
     labels_in: Floats | None  # (labels, 4 d): the last label to gates
+    label_in: Floats  # (width, m): boundaries to the hidden layer of MLP_label
+    label_newest: Floats | None  # (labels + 1, m): the newest label to that layer
+    label_child: Floats | None  # (labels + 1, m): the first label of a merge to it
+    norm: tuple[Floats, Floats] | None  # of MLP_label, (m,) twice; None: it has a leaky ReLU
     labels_out: Floats  # (m, labels)
     labels_bias: Floats  # (labels,)
     first_cell: Floats  # (1, d): after START was read
@@ -54,40 +99,83 @@ class Folded:
         Names and shapes tell which of its settings are on.
         """
         w = weights
-        d, m = len(w["first_hidden"]), w["label_vectors"].shape[1]
-        order = np.concatenate([np.arange(d) + gate * d for gate in (0, 1, 3, 2)])
-        halves = np.repeat([0.5, 1.0], (3 * d, d)).astype(w["biaffine"].dtype)
-        into = w["lstm.weight_ih_l0"][order] * halves[:, None]
-        own = w["lstm.weight_hh_l0"][order] * halves[:, None]
-        gate_bias = (w["lstm.bias_ih_l0"] + w["lstm.bias_hh_l0"])[order] * halves
-        after_span = into[:, :m] @ w["span.second.bias"] + gate_bias
-        previous_label = into.shape[1] > m
-        labels_in = w["label_vectors"] @ into[:, m:].T if previous_label else None
-        state = np.concatenate((own, w["cursor.first.weight"], w["label.first.weight"][:, :d])).T
-        state_bias = np.concatenate((after_span, w["cursor.first.bias"], w["label.first.bias"]))
-        sides = w["point.second.weight"].T @ w["biaffine"][:-1] / temperature
-        sides_bias = (w["point.second.bias"] @ w["biaffine"][:-1] + w["biaffine"][-1]) / temperature
-        label_vectors = w["label_vectors"] / temperature
-        # `_read` makes states twice as large, since it leaves out a half of the output gate.
-        state = np.ascontiguousarray(state * 0.5)
-        first_gates = into @ w["start"] + own @ w["first_hidden"] + gate_bias
-        first_cell, first_outputs = _read(
-            state, state_bias, first_gates[None], w["first_cell"][None]
-        )
+        m = w["label_vectors"].shape[1]
+        sharp = 1 / temperature
+        recurrent, grid, context = "lstm.weight_ih_l0" in w, "grid" in w, "newest_label" in w
+        d = len(w["first_hidden"]) if recurrent else 0
+
+        # Pointing: [p; 1] W of each way, side by side.
+        biaffine = w["biaffine"].reshape(-1, m + 1, m) * sharp
+        sides = np.concatenate([way[:-1] for way in biaffine], axis=1)
+        sides_bias = np.concatenate([way[-1] for way in biaffine])
+        point = Perceptron.of(w, "point")
+        if point.second is not None:
+            sides, sides_bias = point.second @ sides, point.second_bias @ sides + sides_bias
+        cursor, cursor_bias = None, np.zeros(m, dtype=sides.dtype)
+        offset, offset_bias = None, sides_bias[:0].sum()
+        if "cursor.second.weight" in w:
+            cursor, cursor_bias = _columns(w["cursor.second.weight"]), w["cursor.second.bias"]
+            if len(biaffine) == 1 and not context and "standing.first.weight" not in w:
+                # Nothing is added to what MLP_cursor makes: its second layer is one of the sides'.
+                offset, offset_bias = sides @ cursor_bias, sides_bias @ cursor_bias
+                sides, sides_bias, cursor = sides @ cursor.T, sides_bias @ cursor.T, None
+
+        # The decoder, and what reads its state.
+        label_first = w["label.first.weight"]
+        state, state_bias = np.zeros((0, m), dtype=sides.dtype), w["label.first.bias"]
+        span = span_in = span_bias = labels_in = None
+        first_cell, first_outputs = state[:0].T[:1, :0], state_bias[None]
+        if recurrent:
+            order = np.concatenate([np.arange(d) + gate * d for gate in (0, 1, 3, 2)])
+            halves = np.repeat([0.5, 1.0], (3 * d, d)).astype(sides.dtype)
+            into = w["lstm.weight_ih_l0"][order] * halves[:, None]
+            own = w["lstm.weight_hh_l0"][order] * halves[:, None]
+            gate_bias = (w["lstm.bias_ih_l0"] + w["lstm.bias_hh_l0"])[order] * halves
+            read = Perceptron.of(w, "span")
+            span_in, span_bias, span = read.first, read.first_bias, _columns(into[:, :m])
+            after_span = gate_bias
+            if read.second is not None:
+                after_span = read.second_bias @ span + gate_bias
+                span = read.second @ span
+            if into.shape[1] > m:
+                labels_in = w["label_vectors"] @ into[:, m:].T
+            state = np.concatenate((own, w["cursor.first.weight"], label_first[:, :d])).T
+            # `_read` makes states twice as large, since it leaves out a half of the output gate.
+            state = np.ascontiguousarray(state * 0.5)
+            state_bias = np.concatenate((after_span, w["cursor.first.bias"], w["label.first.bias"]))
+            first_gates = into @ w["start"] + own @ w["first_hidden"] + gate_bias
+            first_cell, first_outputs = _read(
+                state, state_bias, first_gates[None], w["first_cell"][None]
+            )
+        label_vectors = w["label_vectors"] * sharp
+        norm = (w["label.norm.weight"], w["label.norm.bias"]) if "label.norm.weight" in w else None
         return cls(
-            point_in=_columns(w["point.first.weight"]),
-            point_bias=w["point.first.bias"],
-            span_in=_columns(w["span.first.weight"]),
-            span_bias=w["span.first.bias"],
-            label_in=_columns(w["label.first.weight"][:, d:]),
-            sides=sides @ w["cursor.second.weight"],
-            sides_bias=sides_bias @ w["cursor.second.weight"],
-            offset=sides @ w["cursor.second.bias"],
-            offset_bias=sides_bias @ w["cursor.second.bias"],
+            point=point,
+            sides=np.ascontiguousarray(sides),
+            sides_bias=sides_bias,
+            offset=offset,
+            offset_bias=offset_bias,
+            bias=w["bias"] * sharp if "bias" in w else None,
+            cursor=cursor,
+            cursor_bias=cursor_bias,
+            standing=Perceptron.of(w, "standing") if "standing.first.weight" in w else None,
+            newest_start=Perceptron.of(w, "newest_start") if context else None,
+            newest_label=w["newest_label"] if context else None,
+            stack_label=_columns(w["stack_label"] * sharp) if context else None,
+            merged=w["merged"] * sharp if context else None,
+            grid=(Perceptron.of(w, "grid_start"), Perceptron.of(w, "grid_end")) if grid else None,
+            grid_matrix=w["grid"] * sharp if grid else None,
+            grid_weight=w["grid_weight"] if grid else None,
             state=state,
             state_bias=state_bias,
-            span=_columns(into[:, :m] @ w["span.second.weight"]),
+            span_in=span_in,
+            span_bias=span_bias,
+            span=span,
             labels_in=labels_in,
+            label_in=_columns(label_first[:, d:]),
+            label_newest=w["label_newest"] if context else None,
+            label_child=w["label_child"] if context else None,
+            norm=norm,
             labels_out=_columns(label_vectors @ w["label.second.weight"]),
             labels_bias=label_vectors @ w["label.second.bias"],
             first_cell=first_cell,
@@ -99,14 +187,18 @@ class FastState(NamedTuple):
     """The state of some rows, and what is computed once for their sentences.
 
     Rows that have come the same way have one state of the decoder, which is computed once: in a
-    beam many differ only in labels, and of many samples most are alike.
+    beam many differ only in labels, and of many samples most are alike. Of boundaries, those of all
+    sentences stand one after the other, and are never copied.
     """
 
-    for_spans: Floats  # (all sentences * (n + 1), m): boundaries to MLP_span, never copied
-    for_labels: Floats  # (all sentences * (n + 1), m): boundaries to MLP_label, never copied
-    sides: Floats  # (sentences, n + 1, m)
-    offsets: Floats  # (sentences, n + 1)
-    place: Ints  # (rows,): where the row's sentence begins in `for_spans`
+    for_spans: Floats | None  # (all boundaries, m): to MLP_span
+    for_labels: Floats  # (all boundaries, m): to MLP_label
+    standing: Floats | None  # (all boundaries, m): the query's part of a cursor
+    newest: Floats | None  # (all boundaries, m): the query's part of the newest span's start
+    grid: Floats | None  # (all boundaries, n + 1): what the grid adds to each candidate
+    sides: Floats  # (sentences, ways (n + 1), m)
+    offsets: Floats | None  # (sentences, n + 1)
+    place: Ints  # (rows,): where the row's sentence begins among all boundaries
     cell: Floats  # (states, d)
     outputs: Floats  # (states, 4 d + 2 m): what a state gives to gates and perceptrons
     of_row: Ints | None = None  # (rows,): the state of each row; None: each has its own
@@ -124,39 +216,105 @@ class FastStepper:
         weights = self.weights
         rows, width, size = boundaries.shape
         flat = boundaries.reshape(rows * width, size)
-        hidden = flat @ weights.point_in
-        hidden += weights.point_bias
-        _leaky(hidden, out=hidden)
-        sides = (hidden @ weights.sides).reshape(rows, width, -1)
+        hidden = weights.point.hidden(flat)
+        sides = hidden @ weights.sides
         sides += weights.sides_bias
-        offsets = (hidden @ weights.offset).reshape(rows, width) + weights.offset_bias
+        m = len(weights.labels_out)
+        if sides.shape[1] > m:  # left and right: all boundaries of the one, then of the other
+            sides = sides.reshape(rows, width, 2, m).swapaxes(1, 2)
+        offsets = None
+        if weights.offset is not None:
+            offsets = (hidden @ weights.offset).reshape(rows, width) + weights.offset_bias
         del hidden  # large, and not needed any more
         return FastState(
-            flat @ weights.span_in,
+            None if weights.span_in is None else flat @ weights.span_in,
             flat @ weights.label_in,
-            sides,
+            None if weights.standing is None else weights.standing(flat),
+            None if weights.newest_start is None else weights.newest_start(flat),
+            self._grid(flat, rows, width),
+            sides.reshape(rows, -1, m),
             offsets,
             np.arange(rows) * width,
             weights.first_cell.repeat(rows, axis=0),
             weights.first_outputs.repeat(rows, axis=0),
         )
 
+    def _grid(self, flat: Floats, rows: int, width: int) -> Floats | None:
+        """What the grid adds to pointing from one boundary to another: (rows (n + 1), n + 1)."""
+        weights = self.weights
+        if weights.grid is None or weights.grid_matrix is None or weights.grid_weight is None:
+            return None
+        starts, ends = (
+            np.pad(perceptron(flat), ((0, 0), (0, 1)), constant_values=1)
+            for perceptron in weights.grid
+        )
+        starts = starts @ weights.grid_matrix
+        shape = (rows, width, -1)
+        scores = starts.reshape(shape) @ ends.reshape(shape).swapaxes(1, 2)
+        left, right = weights.grid_weight
+        upper = np.triu(scores, 1)
+        upper, lower = right * upper, left * upper.swapaxes(1, 2)
+        return (upper + lower).reshape(rows * width, width)
+
     def point_logits(self, state: FastState, where: Configurations) -> Floats:
         """Scores of pointing to each boundary: (rows, n + 1)."""
-        sentences, width, m = state.sides.shape
-        query = _of_rows(state, _leaky(state.outputs[:, -2 * m : -m]))
-        logits = query.reshape(sentences, state.each, m) @ state.sides.swapaxes(1, 2)
-        logits += state.offsets[:, None]
-        return logits.reshape(len(query), width)
+        weights, at_cursor = self.weights, state.place + where.cursor
+        m, rows, width = state.sides.shape[2], len(state.place), where.rank.shape[1]
+        query = self._query(state, where, at_cursor)
+        sides = state.sides.swapaxes(1, 2)
+        logits = query.reshape(len(state.sides), state.each, m) @ sides
+        if state.offsets is not None:
+            logits += state.offsets[:, None]
+        logits = logits.reshape(rows, -1, width)
+        if weights.bias is None:
+            logits = logits[:, 0]
+        else:
+            logits += weights.bias[:, None]
+            leftward = np.arange(width) < where.cursor[:, None]
+            logits = np.where(leftward, logits[:, 0], logits[:, 1])
+        if state.grid is not None:
+            logits += state.grid.take(at_cursor, axis=0)
+        if weights.stack_label is not None and weights.merged is not None:
+            merged = np.minimum(where.merged(), len(weights.merged) - 1)
+            by_label = np.take_along_axis(query @ weights.stack_label, where.labels + 1, axis=1)
+            logits += np.where(merged > 0, by_label + weights.merged[merged], 0)
+        return logits
+
+    def _query(self, state: FastState, where: Configurations, at_cursor: Ints) -> Floats:
+        """The decoder's side of pointing scores: (rows, m)."""
+        weights, m = self.weights, state.sides.shape[2]
+        query: Any = 0
+        if len(weights.state):
+            query = _leaky(state.outputs[:, -2 * m : -m])
+            if weights.cursor is not None:
+                query = query @ weights.cursor + weights.cursor_bias
+            query = _of_rows(state, query)
+        if state.standing is not None:
+            query = query + state.standing.take(at_cursor, axis=0)
+        if state.newest is not None and weights.newest_label is not None:
+            query = query + state.newest.take(state.place + where.newest, axis=0)
+            query += weights.newest_label.take(where.label + 1, axis=0)
+        return query
 
     def label_logits(self, state: FastState, where: Configurations, boundary: Ints) -> Floats:
         """Scores of the labels of the spans made by pointing there: (rows, labels)."""
-        m = state.sides.shape[-1]
+        weights, m = self.weights, state.sides.shape[-1]
         start, end = _ends(state, where, boundary)
         spans = _between(state.for_labels, start, end)
         spans += _of_rows(state, state.outputs[:, -m:])
-        logits = _leaky(spans, out=spans) @ self.weights.labels_out
-        logits += self.weights.labels_bias
+        if weights.label_newest is not None and weights.label_child is not None:
+            child = where.labels[np.arange(len(boundary)), boundary] + 1
+            spans += weights.label_newest.take(where.label + 1, axis=0)
+            spans += weights.label_child.take(child * (boundary < where.cursor), axis=0)
+        if weights.norm is None:
+            hidden = _leaky(spans, out=spans)
+        else:
+            spans -= spans.mean(-1, keepdims=True)
+            spans /= np.sqrt(np.square(spans).mean(-1, keepdims=True) + NORM_EPSILON)
+            scale, shift = weights.norm
+            hidden = np.maximum(spans * scale + shift, 0)
+        logits = hidden @ weights.labels_out
+        logits += weights.labels_bias
         return logits
 
     def inputs(
@@ -173,6 +331,7 @@ class FastStepper:
     def gates(self, state: FastState, *inputs: Ints) -> Floats:
         """What the decoder's gates get of a step, from its `inputs` alone: (states, 4 d)."""
         start, end, *label = inputs
+        assert state.for_spans is not None
         spans = _between(state.for_spans, start, end)
         spans += self.weights.span_bias
         gates = _leaky(spans, out=spans) @ self.weights.span
@@ -184,6 +343,8 @@ class FastStepper:
         self, state: FastState, where: Configurations, boundary: Ints, label: Ints
     ) -> FastState:
         """The state after a step of each row."""
+        if not len(self.weights.state):
+            return state
         inputs = self.inputs(state, where, boundary, label)
         last, cell, group = state.outputs, state.cell, None
         if state.of_row is not None:
@@ -195,14 +356,15 @@ class FastStepper:
         gates = self.gates(state, *inputs)
         gates += last[:, : gates.shape[1]]
         cell, outputs = _read(self.weights.state, self.weights.state_bias, gates, cell)
-        return FastState(*state[:5], cell, outputs, group, state.each)
+        return FastState(*state[:8], cell, outputs, group, state.each)
 
     def select(self, state: FastState, rows: Ints, *, each: int = 1) -> FastState:
         """The state of some of the rows."""
         sentence = rows[::each] // state.each
         sides, offsets = state.sides, state.offsets
         if not np.array_equal(sentence, np.arange(len(sides))):
-            sides, offsets = sides[sentence], offsets[sentence]
+            sides = sides[sentence]
+            offsets = None if offsets is None else offsets[sentence]
         cell, outputs, of_row = state.cell, state.outputs, state.of_row
         if of_row is not None:
             of_row = of_row[rows]
