@@ -117,7 +117,6 @@ class PointingHead(nn.Module):
 
         self.boundary_width, self.mlp = boundary_width, mlp
         self.label_vectors = nn.Parameter(torch.empty(labels, mlp))  # the paper's E
-        nn.init.normal_(self.label_vectors, std=mlp**-0.5)
         self.lstm: nn.LSTM | None = None
         state = decoder if recurrent else 0
         if recurrent:
@@ -128,24 +127,22 @@ class PointingHead(nn.Module):
             self.first_cell = nn.Parameter(torch.zeros(decoder))
             self.lstm = nn.LSTM(width, decoder, batch_first=True)
             self.cursor = perceptron(decoder)
-            nn.init.normal_(self.start, std=width**-0.5)
-            nn.init.normal_(self.first_hidden, std=decoder**-0.5)
         self.point = perceptron(boundary_width)
         # Left and right have their own W_point where spans may ask for different things there.
         self.two_ways = grid or self.nearest_first
-        shape = (mlp + 1, mlp)
-        self.biaffine = nn.Parameter(
-            torch.empty(2, *shape) if self.two_ways else torch.empty(shape)
-        )
+        self.biaffine = nn.Parameter(torch.zeros(*[2][: self.two_ways], mlp + 1, mlp))
+        self.label: LabelPerceptron | Perceptron
         if of_authors:
-            nn.init.zeros_(self.biaffine)
-            self.label: LabelPerceptron | Perceptron = LabelPerceptron(
-                state + boundary_width, hidden=mlp
-            )
+            self.label = LabelPerceptron(state + boundary_width, hidden=mlp)
         else:
-            for matrix in self.biaffine if self.two_ways else [self.biaffine]:
-                nn.init.xavier_uniform_(matrix.data)
             self.label = Perceptron(state + boundary_width, hidden=mlp, dropout=dropout)
+        nn.init.normal_(self.label_vectors, std=mlp**-0.5)
+        if recurrent:
+            nn.init.normal_(self.start, std=width**-0.5)
+            nn.init.normal_(self.first_hidden, std=decoder**-0.5)
+        if not of_authors:  # whose biaffine functions begin with zeros
+            for matrix in self.biaffine.data.view(-1, mlp + 1, mlp):
+                nn.init.xavier_uniform_(matrix)
         if self.two_ways:
             # Most candidates are no spans: at first, a question is rather answered with no.
             self.bias = nn.Parameter(torch.full((2,), -1.0 if self.nearest_first else 0.0))
