@@ -42,7 +42,7 @@ def forced_log_probs(head: PointingHead, boundaries: Floats, lengths: Ints, step
     """The log-probabilities of steps by teacher forcing: (rows, steps)."""
     starts, ends, labels = map(torch.from_numpy, (steps.starts, steps.ends, steps.labels))
     inside = torch.from_numpy(boundaries)
-    where = along(steps, lengths, boundaries.shape[1])
+    where = along(steps, lengths, boundaries.shape[1], stack=True)
     places = Where.of(where, inside.device)
     states = head.states(inside, starts, ends, labels)
     points = head.pointing_scores(head.read(inside), states, places).numpy() / head.temperature

@@ -36,7 +36,9 @@ def beam(
     with one_thread:
         active = np.arange(len(lengths))
         row = np.repeat(active, beams)
-        where = Configurations.first(lengths, boundaries.shape[1]).rows(row)
+        where = Configurations.first(
+            lengths, boundaries.shape[1], stack=stepper.looks_at_stack
+        ).rows(row)
         state = stepper.select(stepper.start(boundaries), row, each=beams)
         own_rules = rules.rows(row)
         kept = Derivations.empty(len(lengths), beams, boundaries)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,22 @@ from fencepost.batching.vocabulary import FILLER
 
 _NONE = -1  # no such boundary
 NO_SPAN = -1  # stands for the label of a span that is not there
+
+
+class Stack(NamedTuple):
+    """The spans that are complete and held by no other, for scores that look at them."""
+
+    labels: Ints  # (rows, boundaries): the label of the span that starts there
+    depth: Ints  # (rows,): how many there are
+    depths: Ints  # (rows, boundaries): how many are below the span that starts there
+
+    def point(self, cursor: Ints, start: Ints, label: Ints) -> Stack:
+        """After spans that start there, with these labels, are complete: each (rows,)."""
+        row = np.arange(len(cursor))
+        labels, depths = self.labels.copy(), self.depths.copy()
+        labels[row, start] = label
+        depths[row, cursor] = self.depth
+        return Stack(labels, depths[row, start] + 1, depths)
 
 
 class Configurations(NamedTuple):
@@ -35,17 +52,18 @@ class Configurations(NamedTuple):
     rank: Ints  # (rows, boundaries)
     floors: Ints  # (rows, boundaries): the floor below the span on the stack that starts there
     is_final: Bools  # (rows,): whether the span over the whole sentence is complete
-    labels: Ints  # (rows, boundaries): the label of the span on the stack that starts there
-    depth: Ints  # (rows,): of the stack
-    depths: Ints  # (rows, boundaries): the depth below the span on the stack that starts there
+    stack: Stack | None  # None: nothing looks at it
 
     @classmethod
-    def first(cls, lengths: Ints, boundaries: int | None = None) -> Configurations:
+    def first(
+        cls, lengths: Ints, boundaries: int | None = None, *, stack: bool = False
+    ) -> Configurations:
         """All at the beginning.
 
         Args:
             lengths: in words, (rows,)
             boundaries: how many there are with padding; None: as many as the longest row has
+            stack: whether anything looks at the stack
         """
         rows = len(lengths)
         width = int(lengths.max()) + 1 if boundaries is None else boundaries
@@ -60,9 +78,13 @@ class Configurations(NamedTuple):
             np.where(ahead, width, _NONE),
             np.full((rows, width), _NONE),
             np.zeros(rows, dtype=np.bool_),
-            np.full((rows, width), NO_SPAN),
-            np.zeros(rows, dtype=np.intp),
-            np.zeros((rows, width), dtype=np.intp),
+            Stack(
+                np.full((rows, width), NO_SPAN),
+                np.zeros(rows, dtype=np.intp),
+                np.zeros((rows, width), dtype=np.intp),
+            )
+            if stack
+            else None,
         )
 
     @property
@@ -80,8 +102,9 @@ class Configurations(NamedTuple):
 
     def merged(self) -> Ints:
         """How many spans pointing to a candidate on the left merges, else 0: (rows, boundaries)."""
+        assert self.stack is not None
         leftward = np.arange(self.rank.shape[-1]) < self.newest[..., None]
-        return np.maximum(self.depth[..., None] - self.depths, 0) * leftward
+        return np.maximum(self.stack.depth[..., None] - self.stack.depths, 0) * leftward
 
     def may_be_filler(self, boundary: Ints, *, open_root: bool) -> Bools:
         """Whether the span made by pointing there may go without a label: rules 2 to 4.
@@ -94,7 +117,7 @@ class Configurations(NamedTuple):
             (rows,)
         """
         # At the end of the sentence only if the left neighbour is no filler.
-        ahead = (boundary > self.cursor) & (boundary < self.lengths + ~self.beside_filler)
+        ahead = (boundary > self.cursor) & (boundary < self.lengths + (self.label != FILLER))
         if open_root:
             return ahead | (self.cursor - boundary == self.lengths)
         return ahead & (boundary - self.cursor < self.lengths)
@@ -112,35 +135,41 @@ class Configurations(NamedTuple):
         rank[row, self.newest] = self.newest
         np.putmask(rank, (every >= start[:, None]) & (every <= end[:, None]), _NONE)
         # Below a merge, all is as it was when the first of the merged spans was pushed.
-        floors, depths = self.floors.copy(), self.depths.copy()
-        floors[row, self.cursor], depths[row, self.cursor] = self.floor, self.depth
+        floors = self.floors.copy()
+        floors[row, self.cursor] = self.floor
         # A filler is never a merge, unless it ends the parse.
         side_by_side = (label == FILLER) & self.beside_filler
         floor = np.where(side_by_side, self.newest, floors[row, start])
-        labels = self.labels.copy()
-        labels[row, start] = label
         is_final = end - start == self.lengths
-        depth = depths[row, start] + 1
-        return Configurations(
-            self.lengths, end, start, label, floor, rank, floors, is_final, labels, depth, depths
-        )
+        stack = None if self.stack is None else self.stack.point(self.cursor, start, label)
+        return Configurations(self.lengths, end, start, label, floor, rank, floors, is_final, stack)
 
     def rows(self, index: Ints) -> Configurations:
         """Some of the rows, in this order."""
-        return Configurations(*(column[index] for column in self))
+        stack = None if self.stack is None else Stack(*(column[index] for column in self.stack))
+        return Configurations._make((*(column[index] for column in self[:-1]), stack))
 
 
-def along(path: Steps, lengths: Ints, boundaries: int) -> Configurations:
+def along(path: Steps, lengths: Ints, boundaries: int, *, stack: bool = False) -> Configurations:
     """The configurations before each step of a path, with an axis of steps behind that of rows.
 
     Args:
         path: the steps; a row that has ended points to 0 and stays
         lengths: in words, (rows,)
         boundaries: how many there are with padding
+        stack: whether anything looks at the stack
     """
-    where = Configurations.first(lengths, boundaries)
+    where = Configurations.first(lengths, boundaries, stack=stack)
     passed = []
     for boundary, label in zip(path.boundaries.T, path.labels.T, strict=True):
         passed.append(where)
         where = where.point(boundary, label)
-    return Configurations(*(np.stack(column, axis=1) for column in zip(*passed, strict=True)))
+
+    stacks = [one.stack for one in passed if one.stack is not None]
+    stack_along = Stack(*map(_stacked, zip(*stacks, strict=True))) if stacks else None
+    columns = map(_stacked, zip(*(one[:-1] for one in passed), strict=True))
+    return Configurations._make((*columns, stack_along))
+
+
+def _stacked(columns: Iterable[Any]) -> Any:
+    return np.stack(list(columns), axis=1)

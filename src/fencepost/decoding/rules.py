@@ -97,7 +97,7 @@ class Rules:
         if self.limits is not None:
             left = self.limits.labels(where, boundary, may_be_filler=may, canonical=self.canonical)
             may |= left[:, FILLER]
-        logits[~may, FILLER] = MINUS
+        np.putmask(logits[:, FILLER], ~may, MINUS)
         log_probs = log_softmax(logits)
         if left is not None:
             log_probs[~left] = MINUS

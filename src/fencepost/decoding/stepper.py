@@ -18,6 +18,11 @@ class Stepper(Protocol[State]):
     temperature.
     """
 
+    @property
+    def looks_at_stack(self) -> bool:
+        """Whether scores look at the stack, so that configurations have to hold it."""
+        ...
+
     def start(self, boundaries: Floats) -> State:
         """The state before the first step, a row for each sentence.
 

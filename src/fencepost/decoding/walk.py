@@ -79,15 +79,10 @@ class Given:
         return np.where(allowed, given, log_probs[:, low:].argmax(-1) + low)
 
 
-def chosen(log_probs: Floats, choice: Ints) -> Floats:
-    """The log-probability of one choice in each row: (rows,)."""
-    return log_probs.take(np.arange(0, log_probs.size, log_probs.shape[1]) + choice)
-
-
 def probability_of(log_probs: Floats, choice: Ints) -> Floats:
-    """The same, and -inf for what is no choice at all: (rows,)."""
+    """The log-probability of one choice in each row, -inf if it is none at all: (rows,)."""
     known = (choice >= 0) & (choice < log_probs.shape[1])
-    return np.where(known, chosen(log_probs, choice * known), MINUS)
+    return np.where(known, log_probs[np.arange(len(choice)), choice * known], MINUS)
 
 
 class Choice(NamedTuple):
@@ -103,12 +98,8 @@ class Choice(NamedTuple):
     boundary: Ints  # (rows,)
     labels: Floats  # log-probabilities of labels at that boundary, (rows, labels)
     label: Ints  # (rows,)
-    labels_at: Callable[[Ints], Floats]  # the same at other boundaries: (rows,) to (rows, labels)
-
-    @property
-    def log_probs(self) -> Floats:
-        """Of the step, given the steps before it: (rows,)."""
-        return chosen(self.points, self.boundary) + chosen(self.labels, self.label)
+    log_probs: Floats  # of the step, given the steps before it, (rows,)
+    labels_at: Callable[[Ints], Floats]  # labels at other boundaries: (rows,) to (rows, labels)
 
 
 def walk(
@@ -133,12 +124,12 @@ def walk(
         each: more than 1: that many rows belong to each sentence, one sentence after the other
     """
     with one_thread:
-        where = Configurations.first(lengths, boundaries.shape[1])
+        where = Configurations.first(lengths, boundaries.shape[1], stack=stepper.looks_at_stack)
         state = stepper.start(boundaries)
         if sentence is not None:
             where, rules = where.rows(sentence), rules.rows(sentence)
             state = stepper.select(state, sentence, each=each)
-        rows = np.arange(len(where.lengths))
+        index = rows = np.arange(len(where.lengths))
         for number in range(0, 2 * most_steps(boundaries), 2):
             if not len(rows):
                 return
@@ -153,14 +144,15 @@ def walk(
                 boundary = policy(points, number, rows)
                 labels = labels_at(boundary)
                 label = policy(labels, number + 1, rows)
-            yield Choice(rows, where, logits, points, boundary, labels, label, labels_at)
+            log_probs = points[index, boundary] + labels[index, label]
+            yield Choice(rows, where, logits, points, boundary, labels, label, log_probs, labels_at)
             after = where.point(boundary, label)
             left = len(rows) - np.count_nonzero(after.is_final)
             if left < _SHARE * len(rows):
-                index = (~after.is_final).nonzero()[0]
-                state, rules = stepper.select(state, index), rules.rows(index)
-                rows, where, after = rows[index], where.rows(index), after.rows(index)
-                boundary, label = boundary[index], label[index]
+                going = (~after.is_final).nonzero()[0]
+                state, rules = stepper.select(state, going), rules.rows(going)
+                rows, where, after = rows[going], where.rows(going), after.rows(going)
+                boundary, label, index = boundary[going], label[going], index[:left]
             if left:
                 state = stepper.advance(state, where, boundary, label)
             where = after

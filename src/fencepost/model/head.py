@@ -35,18 +35,19 @@ class Where(NamedTuple):
     cursor: Tensor  # (rows, steps)
     newest: Tensor  # (rows, steps): where the newest span starts
     label: Tensor  # (rows, steps): of the newest span
-    labels: Tensor  # (rows, steps, n + 1): of the span on the stack that starts there
-    merged: Tensor  # (rows, steps, n + 1): how many spans pointing there would merge, if any
+    labels: Tensor | None  # (rows, steps, n + 1): of the span on the stack that starts there
+    merged: Tensor | None  # (rows, steps, n + 1): how many spans pointing there would merge, if any
 
     @classmethod
     def of(cls, where: Configurations, device: torch.device) -> Where:
         """The configurations of rows, or of rows and steps."""
-        merged = where.merged().clip(max=MOST_MERGED)
-        columns = (where.cursor, where.newest, where.label + 1, where.labels + 1, merged)
+        columns = [where.cursor, where.newest, where.label + 1]
+        if where.stack is not None:
+            columns += [where.stack.labels + 1, where.merged().clip(max=MOST_MERGED)]
         tensors = [torch.from_numpy(column).to(device) for column in columns]
         if where.cursor.ndim == 1:
             tensors = [column[:, None] for column in tensors]
-        return cls(*tensors)
+        return cls(*tensors, *[None] * (5 - len(tensors)))
 
 
 class Sentences(NamedTuple):
@@ -271,6 +272,8 @@ class PointingHead(nn.Module):
             weight = torch.where(leftward, self.grid_weight[0], self.grid_weight[1])
             scores = scores + weight * both[row, where.cursor]
         if self.has_context:
+            assert where.labels is not None
+            assert where.merged is not None
             by_label = (query @ self.stack_label.T).gather(2, where.labels)
             merge = by_label + self.merged[where.merged]
             scores = scores + torch.where(where.merged > 0, merge, 0.0)
@@ -294,6 +297,7 @@ class PointingHead(nn.Module):
         spans = at(boundaries, ends) - at(boundaries, starts)
         hidden = self.label.first(torch.cat((states, spans), dim=-1))
         if self.has_context:
+            assert where.labels is not None
             child = where.labels.gather(2, starts[:, :, None])[:, :, 0]
             child = torch.where(starts < where.cursor, child, 0)
             hidden = hidden + self.label_newest[where.label] + self.label_child[child]

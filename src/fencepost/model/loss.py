@@ -52,7 +52,7 @@ def pointing_loss(
     def on_device(values: Ints | Bools) -> Tensor:
         return torch.from_numpy(values).to(device)
 
-    where = along(taken, lengths.cpu().numpy(), width)
+    where = along(taken, lengths.cpu().numpy(), width, stack=head.has_context)
     places = Where.of(where, device)
     sentences = head.read(boundaries)
     states = head.states(

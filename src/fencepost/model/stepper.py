@@ -34,6 +34,11 @@ class HeadStepper:
     def __init__(self, head: PointingHead) -> None:
         self.head = head
 
+    @property
+    def looks_at_stack(self) -> bool:
+        """Whether scores look at the stack."""
+        return self.head.has_context
+
     @torch.no_grad()
     def start(self, boundaries: Floats) -> HeadState:
         """The state before the first step."""

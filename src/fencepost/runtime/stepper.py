@@ -21,6 +21,10 @@ from fencepost.decoding.configurations import Configurations
 SLOPE = 0.1  # of the perceptrons' leaky ReLU
 NORM_EPSILON = 1e-5  # of LayerNorm
 
+# With so few rows a product takes as long as its weights take to be fetched. Nearly half of all
+# spans are single words; multiplied all at once, they leave room in the cache for other weights.
+_FEW_ROWS = 3
+
 
 class Perceptron(NamedTuple):
     """A perceptron of one layer or of two: weights as what vectors are multiplied with."""
@@ -192,6 +196,7 @@ class FastState(NamedTuple):
     """
 
     for_spans: Floats | None  # (all boundaries, m): to MLP_span
+    words: Floats | None  # (all boundaries - 1, 4 d): what the word behind each gives to gates
     for_labels: Floats  # (all boundaries, m): to MLP_label
     standing: Floats | None  # (all boundaries, m): the query's part of a cursor
     newest: Floats | None  # (all boundaries, m): the query's part of the newest span's start
@@ -211,6 +216,11 @@ class FastStepper:
 
     weights: Folded
 
+    @property
+    def looks_at_stack(self) -> bool:
+        """Whether scores look at the stack."""
+        return self.weights.stack_label is not None
+
     def start(self, boundaries: Floats) -> FastState:
         """The state before the first step."""
         weights = self.weights
@@ -226,8 +236,14 @@ class FastStepper:
         if weights.offset is not None:
             offsets = (hidden @ weights.offset).reshape(rows, width) + weights.offset_bias
         del hidden  # large, and not needed any more
+        spans = words = None
+        if weights.span_in is not None:
+            spans = flat @ weights.span_in
+            if rows <= _FEW_ROWS:
+                words = self._gates_of(spans[1:] - spans[:-1])
         return FastState(
-            None if weights.span_in is None else flat @ weights.span_in,
+            spans,
+            words,
             flat @ weights.label_in,
             None if weights.standing is None else weights.standing(flat),
             None if weights.newest_start is None else weights.newest_start(flat),
@@ -274,9 +290,12 @@ class FastStepper:
             logits = np.where(leftward, logits[:, 0], logits[:, 1])
         if state.grid is not None:
             logits += state.grid.take(at_cursor, axis=0)
-        if weights.stack_label is not None and weights.merged is not None:
+        if where.stack is not None and weights.stack_label is not None:
+            assert weights.merged is not None
             merged = np.minimum(where.merged(), len(weights.merged) - 1)
-            by_label = np.take_along_axis(query @ weights.stack_label, where.labels + 1, axis=1)
+            by_label = np.take_along_axis(
+                query @ weights.stack_label, where.stack.labels + 1, axis=1
+            )
             logits += np.where(merged > 0, by_label + weights.merged[merged], 0)
         return logits
 
@@ -302,8 +321,9 @@ class FastStepper:
         start, end = _ends(state, where, boundary)
         spans = _between(state.for_labels, start, end)
         spans += _of_rows(state, state.outputs[:, -m:])
-        if weights.label_newest is not None and weights.label_child is not None:
-            child = where.labels[np.arange(len(boundary)), boundary] + 1
+        if where.stack is not None and weights.label_newest is not None:
+            assert weights.label_child is not None
+            child = where.stack.labels[np.arange(len(boundary)), boundary] + 1
             spans += weights.label_newest.take(where.label + 1, axis=0)
             spans += weights.label_child.take(child * (boundary < where.cursor), axis=0)
         if weights.norm is None:
@@ -332,12 +352,18 @@ class FastStepper:
         """What the decoder's gates get of a step, from its `inputs` alone: (states, 4 d)."""
         start, end, *label = inputs
         assert state.for_spans is not None
-        spans = _between(state.for_spans, start, end)
-        spans += self.weights.span_bias
-        gates = _leaky(spans, out=spans) @ self.weights.span
+        if state.words is not None and (end - start == 1).all():
+            gates = state.words.take(start, axis=0)
+        else:
+            gates = self._gates_of(_between(state.for_spans, start, end))
         if self.weights.labels_in is not None:
             gates += self.weights.labels_in[label[0]]
         return gates
+
+    def _gates_of(self, spans: Floats) -> Floats:
+        """What spans give to gates: (spans, m) to (spans, 4 d); they may be overwritten."""
+        spans += self.weights.span_bias
+        return _leaky(spans, out=spans) @ self.weights.span
 
     def advance(
         self, state: FastState, where: Configurations, boundary: Ints, label: Ints
@@ -356,7 +382,7 @@ class FastStepper:
         gates = self.gates(state, *inputs)
         gates += last[:, : gates.shape[1]]
         cell, outputs = _read(self.weights.state, self.weights.state_bias, gates, cell)
-        return FastState(*state[:8], cell, outputs, group, state.each)
+        return FastState(*state[:9], cell, outputs, group, state.each)
 
     def select(self, state: FastState, rows: Ints, *, each: int = 1) -> FastState:
         """The state of some of the rows."""
