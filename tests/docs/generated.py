@@ -89,6 +89,15 @@ MEANINGS = {
     "HeadSettings.previous_label": "whether the decoder is told the label of the last span",
     "HeadSettings.mlp": "width of the perceptrons",
     "HeadSettings.decoder": "width of the decoder's LSTM",
+    "HeadSettings.perceptrons": "`paper`: two layers, as its text has them; `authors`: one layer, "
+    "LayerNorm for labels, and first weights as in the authors' program",
+    "HeadSettings.pointing": "`softmax` over candidates, or `nearest-first`: asked one after the "
+    "other, with `training.pointing_loss = \"canonical\"`",
+    "HeadSettings.standing": "whether the cursor's own boundary is part of the query",
+    "HeadSettings.context": "whether the newest span is, and labels on the stack are looked at",
+    "HeadSettings.grid": "whether each span has a score of its own, trained on all spans",
+    "HeadSettings.recurrent": "`false` leaves out the LSTM; needs `standing` and `context`, and no "
+    "`previous_label`",
     "HeadSettings.weight": "of its loss, beside those of the other heads",
     "TagsSettings.weight": "of its loss, beside those of the other heads",
     "TrainingSettings.epochs": "how often all sentences are gone through",
