@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.config import TransformerSettings, WordsSettings, read_settings
+from fencepost.config import (
+    EntitiesSettings,
+    TransformerSettings,
+    WordsSettings,
+    read_settings,
+)
 from fencepost.errors import ConfigError
 
 CONFIGS = Path(__file__).parents[1] / "configs"
@@ -135,3 +140,23 @@ class TestTooMuch:
         path.write_bytes(b"seed = \xff")
         with pytest.raises(ConfigError, match=r"x\.toml: no TOML: 'utf-8' codec"):
             read_settings(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("heads.tree.recurrent=false", "standing and context have to be true"),
+        ("heads.entities.recurrent=false", "standing and context have to be true"),
+        ("heads.tree.pointing=nearest-first", 'pointing_loss has to be "canonical"'),
+        ("heads.tree.pointing=farthest", "'softmax' or 'nearest-first'"),
+    ],
+)
+def test_heads_that_cannot_work_are_refused(tmp_path: Path, change: str, message: str) -> None:
+    path = written(tmp_path, f"{SMALL}[heads.entities]\n")
+    with pytest.raises(ConfigError, match=message):
+        read_settings(path, changes=[change])
+
+
+def test_the_last_label_needs_the_lstm() -> None:
+    with pytest.raises(ConfigError, match="read by the LSTM"):
+        EntitiesSettings(recurrent=False, standing=True, context=True)

@@ -17,11 +17,13 @@ from fencepost.decoding.walk import (
     Choice,
     Given,
     greedy,
+    likeliest,
     probability_of,
     sample,
     score,
     walk,
 )
+from fencepost.errors import TransitionError
 from fencepost.model.head import PointingHead
 from fencepost.model.stepper import HeadStepper, stepper_of
 from tests.decoding.plain_search import derivations
@@ -34,7 +36,7 @@ class TestGreedy:
     def test_takes_the_steps_of_the_plain_search(self, kind: dict[str, Any]) -> None:
         head = make_head(**kind)
         boundaries, lengths = vectors([5, 1, 3, 7])
-        found = greedy(*search(head, boundaries, lengths))
+        found = greedy(*search(head, boundaries, lengths), likeliest)
         for row, n in enumerate(lengths.tolist()):
             ((log_prob, steps),) = derivations(head, boundaries[row, : n + 1], first_only=True)
             assert steps_of(found, row) == steps
@@ -172,3 +174,9 @@ def test_fast_and_plain_steps_meet_the_same_along_given_ones() -> None:
         for number, choice in enumerate(fast)
     ]
     assert np.isinf(own).tolist() == [False, False, True, False]
+
+
+def test_a_network_whose_scores_are_no_numbers_is_told() -> None:
+    boundaries = np.full((1, 5, 8), np.nan, dtype=np.float32)
+    with pytest.raises(TransitionError, match="the network's scores are no numbers"):
+        greedy(stepper_of(make_head()), boundaries, np.array([4]), Rules(False))

@@ -92,7 +92,7 @@ MEANINGS = {
     "HeadSettings.perceptrons": "`paper`: two layers, as its text has them; `authors`: one layer, "
     "LayerNorm for labels, and first weights as in the authors' program",
     "HeadSettings.pointing": "`softmax` over candidates, or `nearest-first`: asked one after the "
-    "other, with `training.pointing_loss = \"canonical\"`",
+    'other, with `training.pointing_loss = "canonical"`',
     "HeadSettings.standing": "whether the cursor's own boundary is part of the query",
     "HeadSettings.context": "whether the newest span is, and labels on the stack are looked at",
     "HeadSettings.grid": "whether each span has a score of its own, trained on all spans",
