@@ -82,6 +82,18 @@ def test_a_finished_run_is_not_done_again(script: Script, data: Path, tmp_path: 
     assert weights.stat().st_mtime_ns == then
 
 
+def test_the_previous_label_is_tried_on_trees(script: Script, data: Path) -> None:
+    told = script("previous_label", "--data", str(data), "--corpora", "gum-trees")
+    assert "gum-trees, previous-label " in told
+
+
+def test_heads_are_compared_with_a_chart(script: Script, data: Path) -> None:
+    told = script("heads", "--data", str(data), "--systems", "beyond", "chart-authors")
+    assert "gum-trees, beyond " in told
+    assert "beam 4" in told
+    assert "beyond - chart-authors" in told
+
+
 class Stopped(Pointing):
     """Our way, until somebody stops it in the middle."""
 

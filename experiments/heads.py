@@ -1,0 +1,128 @@
+"""The head that goes beyond the paper, against the paper's head and a chart.
+
+    python -m experiments.heads --seeds 1 2 3               # two epochs, the budget of Table 2
+    python -m experiments.heads --epochs 6 --systems beyond chart-authors
+
+paper           the paper's head
+beyond          nearest-first pointing with standing, context and grid, and the authors' perceptrons
+chart           span scores and CKY, perceptrons as in the paper's text
+chart-authors   the same with the authors' perceptrons and first weights
+
+All on the same encoder and data, with the same number of steps. The last weights are scored on dev:
+pointing greedily and with a beam of 4, sentences of over 40 words by themselves, and sentences that
+are joined from several, for which the number of spans that are found is held against gold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from experiments.commands import arguments, start
+from experiments.keeping import keep
+from experiments.running import Plan, Run, run
+from experiments.systems.chart import Chart
+from experiments.tables import difference_table, differences, score_table, spread
+from fencepost.cli.tables import table
+from fencepost.parser.predict import predict
+from fencepost.run.evaluate import compared, evaluate, main_figure
+from fencepost.structure import Parse, Sentence
+
+AUTHORS = ("heads.tree.perceptrons=authors",)
+BEYOND = (
+    *AUTHORS,
+    "training.pointing_loss=canonical",
+    "heads.tree.pointing=nearest-first",
+    "heads.tree.standing=true",
+    "heads.tree.context=true",
+    "heads.tree.grid=true",
+)
+SYSTEMS = ("paper", "beyond", "chart", "chart-authors")
+LONG = 40  # words; sentences of more are scored by themselves, too
+JOINED = (100, 200, 500)  # words
+
+
+def plan(corpus: str, name: str, epochs: int | None) -> Plan:
+    """The plan of a system; those that Table 2 has are its own."""
+    changes = () if epochs is None else (f"training.epochs={epochs}",)
+    more = "" if epochs is None else f"-{epochs}-epochs"
+    match name:
+        case "paper":
+            return Plan(corpus, f"pointing{more}", changes)
+        case "beyond":
+            return Plan(corpus, f"beyond{more}", changes + BEYOND)
+        case "chart":
+            return Plan(corpus, f"chart{more}", changes, Chart())
+    return Plan(corpus, f"chart-authors{more}", changes + AUTHORS, Chart())
+
+
+def figures(done: Run) -> dict[str, float]:
+    """F1 of a run by search and length, and spans in joined sentences as shares of gold."""
+    gold, model = done.gold(), done.model()
+    long = [parse for parse in gold if len(parse.words) > LONG]
+    found = {"greedy": done.result.figure("tree")}
+    if isinstance(done.plan.system, Chart):
+        if long:
+            predicted = done.plan.system.predict(model, [parse.sentence for parse in long])
+            found["greedy, long"] = main_figure(compared(long, predicted)["tree"])
+        return found
+    found["beam 4"] = main_figure(evaluate(model, gold, beams=4)["tree"])
+    if long:
+        for name, beams in (("greedy", 1), ("beam 4", 4)):
+            found[f"{name}, long"] = main_figure(evaluate(model, long, beams=beams)["tree"])
+    for words in JOINED:
+        some = list(joined(gold, words))
+        if some:
+            parses = predict(model, [sentence for sentence, _ in some])
+            spans = sum(len(parse.tree.spans) for parse in parses if parse.tree is not None)
+            found[f"spans, {words} words"] = spans / sum(count for _, count in some)
+    return found
+
+
+def joined(parses: Iterable[Parse], words: int) -> Iterator[tuple[Sentence, int]]:
+    """Sentences joined up to so many words, each with the number of their gold spans."""
+    together: list[str] = []
+    spans = 0
+    for parse in parses:
+        assert parse.tree is not None
+        together += parse.words
+        spans += len(parse.tree.spans)
+        if len(together) >= words:
+            yield Sentence(tuple(together)), spans
+            together, spans = [], 0
+
+
+def figure_table(rows: Sequence[tuple[str, Sequence[dict[str, float]]]]) -> str:
+    """A table of figures, mean and spread over seeds."""
+    names = list(dict.fromkeys(name for _, seeds in rows for one in seeds for name in one))
+    lines = [["", *names]]
+    for system, seeds in rows:
+        columns = ([one[name] for one in seeds if name in one] for name in names)
+        lines.append([system, *(spread(column) if column else "" for column in columns)])
+    return table(lines)
+
+
+def main() -> None:
+    """Train and score each."""
+    parser = arguments(__doc__, corpora=("gum-trees",))
+    parser.add_argument("--systems", nargs="+", default=SYSTEMS, choices=SYSTEMS)
+    parser.add_argument("--epochs", type=int, help="more or fewer than the settings say")
+    options = parser.parse_args()
+    for corpus in options.corpora:
+        runs, rows = [], []
+        for name in options.systems:
+            own = plan(corpus, name, options.epochs)
+            same = [run(own, seed, options) for seed in options.seeds]
+            runs.append([replace(one, plan=own) for one in same])
+            seeds = [figures(one) for one in runs[-1]]
+            rows.append((f"{corpus}, {own.name}", seeds))
+            for seed, one in zip(options.seeds, seeds, strict=True):
+                keep(f"heads-{corpus}-{own.name}-{seed}", {"f1": one}, options)
+        print(score_table(runs, "tree"))
+        print(figure_table(rows))
+        if len(runs) > 1:
+            print(difference_table(differences(runs)))
+
+
+if __name__ == "__main__":
+    start(main)
