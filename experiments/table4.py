@@ -1,5 +1,7 @@
 """Table 4: nested entities, with and without the previous label's embedding in the decoder.
 
+Beside them, a plain classifier of spans on the same encoder (`systems/classifier.py`).
+
 python -m experiments.table4                                   # open corpora
 python -m experiments.table4 --corpora ace2004 ace2005 genia   # the paper's, on a graphics card
 """
@@ -8,20 +10,22 @@ from __future__ import annotations
 
 from experiments.commands import arguments, start
 from experiments.running import Plan, run
+from experiments.systems.classifier import Classifier
 from experiments.tables import score_table
 
 
 def plans(corpus: str) -> tuple[Plan, ...]:
-    """With the label that the last step made, and without."""
+    """With the label that the last step made, without it, and each span by itself."""
     return (
         Plan(corpus),
         Plan(corpus, "no-previous-label", ("heads.entities.previous_label=false",)),
+        Plan(corpus, "classifier", system=Classifier()),
     )
 
 
 def main() -> None:
-    """Train and score both on each corpus."""
-    corpora = ("gum-entities", "genia-entities", "germeval")
+    """Train and score each on each corpus."""
+    corpora = ("gum-entities", "litbank", "genia-entities", "germeval")
     options = arguments(__doc__, corpora=corpora).parse_args()
     rows = [
         [run(plan, seed, options) for seed in options.seeds]

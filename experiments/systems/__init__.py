@@ -6,5 +6,6 @@ splitting.py  top-down splitting with pointer networks (Nguyen et al., 2021)
 chart.py      span scores and CKY, trained as a conditional random field (Zhang et al., 2020)
 binary.py     trees as binary trees, for both of these
 inside.py     sums and maxima over all binary trees, for the chart
+classifier.py each span by itself, for entities (Yu et al., 2020)
 exploring.py  our way, trained on its own errors with the dynamic oracle of dynamic_oracle.py
 """

@@ -24,7 +24,7 @@ from torch.nn import functional
 
 from experiments.systems.binary import Binary, binarised, restored
 from experiments.systems.inside import best_splits, log_sum
-from experiments.systems.system import predicted, tree_losses
+from experiments.systems.system import layer_losses, predicted
 from fencepost.batching.batches import padded
 from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
@@ -231,7 +231,7 @@ class Chart:
                 _head(network), boundaries, lengths, gold, label_smoothing=smoothing
             )
 
-        return tree_losses(network, batch, inputs, each)
+        return layer_losses(network, batch, inputs, each)
 
     def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
         """The best tree of each sentence; one without words has none."""

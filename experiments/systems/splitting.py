@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from experiments.systems.binary import Binary, binarised, restored
-from experiments.systems.system import predicted, tree_losses
+from experiments.systems.system import layer_losses, predicted
 from fencepost.batching.batches import padded
 from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
@@ -297,7 +297,7 @@ class Splitting:
                 label_smoothing=recipe.label_smoothing,
             )
 
-        return tree_losses(network, batch, inputs, each)
+        return layer_losses(network, batch, inputs, each)
 
     def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
         """What greedy search finds."""

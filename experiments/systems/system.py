@@ -38,31 +38,34 @@ class System(Protocol):
         ...
 
 
-def tree_losses(
+def layer_losses(
     network: Network,
     batch: Sequence[Example],
     inputs: Inputs,
     each: Callable[[Tensor, Tensor, list[Numbered]], Tensor],
+    *,
+    layer: str = "tree",
 ) -> dict[str, Tensor]:
-    """The loss of the trees of a batch, summed over its sentences.
+    """The loss of a layer of a batch, summed over its sentences.
 
     Args:
         network: whose head is trained.
-        batch: of which some may have no tree.
+        batch: of which some may not have the layer.
         inputs: the sentences as the encoder reads them.
         each: from boundaries (rows, n + 1, width), lengths (rows,) and gold steps to the loss of
             each row, (rows,).
+        layer: `tree` or `entities`.
     """
-    rows = [row for row, example in enumerate(batch) if "tree" in example.steps]
+    rows = [row for row, example in enumerate(batch) if layer in example.steps]
     if not rows:
         return {}
     device = device_of(network)
     inputs = inputs.to(device)
     boundaries = network.boundaries(network.states(inputs))
     lengths = inputs.lengths.to(device)
-    losses = each(boundaries[rows], lengths[rows], [batch[row].steps["tree"] for row in rows])
+    losses = each(boundaries[rows], lengths[rows], [batch[row].steps[layer] for row in rows])
     weights = torch.tensor([batch[row].weight for row in rows], device=device)
-    return {"tree": (losses * weights).sum()}
+    return {layer: (losses * weights).sum()}
 
 
 def predicted(

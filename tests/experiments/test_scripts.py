@@ -41,6 +41,11 @@ def data(tmp_path: Path) -> Path:
         folder.mkdir(parents=True)
         for part in ("train", "dev"):
             (folder / f"{part}.ptb").write_text(trees)
+    folder = tmp_path / "data/gum/ner"
+    folder.mkdir()
+    sentence = {"tokens": ["The", "museum", "in", "Bergen"], "entities": [[0, 4, "X"], [3, 4, "Y"]]}
+    for part in ("train", "dev"):
+        (folder / f"{part}.jsonl").write_text(8 * f"{json.dumps(sentence)}\n")
     return tmp_path / "data"
 
 
@@ -85,6 +90,12 @@ def test_a_finished_run_is_not_done_again(script: Script, data: Path, tmp_path: 
 def test_the_previous_label_is_tried_on_trees(script: Script, data: Path) -> None:
     told = script("previous_label", "--data", str(data), "--corpora", "gum-trees")
     assert "gum-trees, previous-label " in told
+
+
+def test_table_4_compares_with_a_classifier_of_spans(script: Script, data: Path) -> None:
+    told = script("table4", "--data", str(data), "--corpora", "gum-entities")
+    for name in ("pointing", "no-previous-label", "classifier"):
+        assert f"gum-entities, {name} " in told
 
 
 def test_heads_are_compared_with_a_chart(script: Script, data: Path) -> None:
