@@ -1,5 +1,7 @@
 """Candidates that are asked in order."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,6 +54,18 @@ def test_greedy_search_takes_the_first_yes_or_else_the_most_probable(walk: Walk,
         yes = [boundary for boundary in order(where) if logits[0, boundary] > 0]
         expected = yes[0] if yes else log_probs[0].argmax()
         assert RULES.best_point(where, logits, log_probs)[0] == expected
+
+
+@given(walks(), st.integers(0, 1000), st.sampled_from([0.3, 1.7, 6.0]))
+def test_greedy_search_goes_the_same_way_at_any_temperature(
+    walk: Walk, seed: int, temperature: float
+) -> None:
+    tempered = replace(RULES, temperature=temperature)
+    for where in configurations(walk):
+        logits = np.random.default_rng(seed).normal(loc=-1, size=(1, walk[0] + 1))
+        best = RULES.best_point(where, logits, RULES.points(where, logits))
+        logits = logits / temperature
+        assert tempered.best_point(where, logits, tempered.points(where, logits)) == best
 
 
 @given(walks())

@@ -28,6 +28,7 @@ class Rules:
     nearest_first: bool = False  # whether candidates are asked in order, or compete in a softmax
     canonical: bool = True  # whether the rules of `transition.canonical` hold; the paper has none
     limits: RowLimits | None = None  # the steps that constraints leave; None: no constraints
+    temperature: float = 1.0  # that logits have been divided by
 
     def points(self, where: Configurations, logits: Floats) -> Floats:
         """Log-probabilities of pointing to each boundary; a finished row points to 0.
@@ -55,7 +56,7 @@ class Rules:
         return log_probs
 
     def best_point(self, where: Configurations, logits: Floats, log_probs: Floats) -> Ints:
-        """The boundaries that greedy search points to.
+        """The boundaries that greedy search points to, whatever the temperature.
 
         Of candidates that are asked in order it takes the first whose answer is yes. The most
         probable one may be another, if several before it are close to even; the first is right more
@@ -69,15 +70,20 @@ class Rules:
         Returns:
             (rows,)
         """
-        likeliest = log_probs.argmax(-1)
         if not self.nearest_first:
-            return likeliest
+            return log_probs.argmax(-1)
         boundary, cursor = np.arange(logits.shape[1]), where.cursor[:, None]
-        yes = (logits > 0) & (log_probs > MINUS)
+        allowed = log_probs > MINUS
+        yes = (logits > 0) & allowed
         left = np.where(yes & (boundary < cursor), boundary, -1).max(1)
         right = np.where(yes & (boundary > cursor), boundary, len(boundary)).min(1)
-        ahead = np.where(right < len(boundary), right, likeliest)
-        return np.where(left >= 0, left, ahead)
+        best = np.where(left >= 0, left, right)
+        none = best == len(boundary)
+        if np.count_nonzero(none):
+            # The order of probabilities depends on the temperature: it is that without one.
+            plain = replace(self, temperature=1.0).points(where, logits * self.temperature)
+            best = np.where(none, plain.argmax(-1), best)
+        return best
 
     def labels(self, where: Configurations, boundary: Ints, logits: Floats) -> Floats:
         """Log-probabilities of the labels of the spans made by pointing to some boundaries.

@@ -64,7 +64,11 @@ class Model:
         """The rules for the steps of a layer."""
         head = self.network.head(layer)
         return Rules(
-            head.open_root, nearest_first=head.nearest_first, canonical=canonical, limits=limits
+            head.open_root,
+            nearest_first=head.nearest_first,
+            canonical=canonical,
+            limits=limits,
+            temperature=head.temperature,
         )
 
 
