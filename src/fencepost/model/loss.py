@@ -54,10 +54,10 @@ def pointing_loss(
 
     where = along(taken, lengths.cpu().numpy(), width, stack=head.has_context)
     places = Where.of(where, device)
-    sentences = head.read(boundaries)
     states = head.states(
         boundaries, on_device(taken.starts), on_device(taken.ends), on_device(taken.labels)
     )
+    sentences = head.read(boundaries)
     points = head.pointing_scores(sentences, states, places)
     starts = np.minimum(where.cursor, gold.boundaries)
     ends = np.maximum(where.cursor, gold.boundaries)
