@@ -1,4 +1,4 @@
-"""One thread for numpy's products while something is decoded.
+"""Numpy's products while something is decoded: on one thread, and without false alarms.
 
 They are small: threads that wait for each other cost more than they save, and several times as much
 when other processes want the same processors.
@@ -9,6 +9,12 @@ from __future__ import annotations
 from functools import cached_property
 from threading import RLock
 from typing import Any
+
+import numpy as np
+
+# A decorator. Products of some sizes raise the flag of an invalid operation though all is well:
+# BLAS computes more than it was asked for. Overflows end in an error of the walk.
+quiet = np.errstate(invalid="ignore", over="ignore")
 
 
 class _OneThread:

@@ -12,6 +12,7 @@ import numpy as np
 from fencepost.batching.arrays import Floats
 from fencepost.batching.steps import Steps, numbered
 from fencepost.batching.vocabulary import Labels
+from fencepost.decoding.blas import quiet
 from fencepost.decoding.rules import Rules
 from fencepost.decoding.walk import Choice, Given, probability_of, walk
 from fencepost.parser.encoding import Encoded
@@ -128,6 +129,7 @@ def greedy_steps(
         yield step
 
 
+@quiet
 def given_steps(
     model: Model, encoded: Encoded, parses: Sequence[Parse], *, layer: str
 ) -> list[tuple[Step, ...]]:

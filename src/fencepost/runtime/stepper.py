@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fencepost.batching.arrays import Bools, Floats, Ints
+from fencepost.decoding.blas import quiet
 from fencepost.decoding.configurations import Configurations
 
 SLOPE = 0.1  # of the perceptrons' leaky ReLU
@@ -97,6 +98,7 @@ class Folded:
     first_outputs: Floats  # (1, 4 d + 2 m)
 
     @classmethod
+    @quiet
     def of(cls, weights: Mapping[str, Floats], *, temperature: float) -> Folded:
         """The weights of a head, by their names in `model.head.PointingHead`.
 
@@ -221,6 +223,7 @@ class FastStepper:
         """Whether scores look at the stack."""
         return self.weights.stack_label is not None
 
+    @quiet
     def start(self, boundaries: Floats) -> FastState:
         """The state before the first step."""
         weights = self.weights
