@@ -90,10 +90,11 @@ def compare(commit: str, sentences: Sizes, *, rounds: int) -> dict[str, list[tup
         now, before = (Worker.of(checkout, sentences) for checkout in (CHECKOUT, place))
         figures: dict[str, list[tuple[float, float]]] = {}
         for name, (batches, head, beams, _) in JOBS.items():
-            for _ in range(rounds):
-                pair = [worker.ask([batches, head, beams]) for worker in (now, before)]
-                for what in ("seconds", "MiB"):
-                    figures.setdefault(f"{name}: {what}", []).append((pair[0][what], pair[1][what]))
+            for what in ("seconds", "MiB"):  # measuring the one would disturb the other
+                question = [what, batches, head, beams]
+                figures[f"{name}: {what}"] = [
+                    (now.ask(question), before.ask(question)) for _ in range(rounds)
+                ]
         for worker in (now, before):
             worker.process.kill()
     return figures
@@ -135,13 +136,12 @@ def work() -> None:
         decode(*ready["single"][0], head, beams)
     print(json.dumps("ready"), flush=True)
     for line in sys.stdin:
-        name, head, beams = json.loads(line)
-        before = forget_peak()
-        started = time.process_time()
+        what, name, head, beams = json.loads(line)
+        before = forget_peak() if what == "MiB" else time.process_time()
         for vectors, lengths in ready[name]:
             decode(vectors, lengths, head, beams)
-        seconds = time.process_time() - started
-        print(json.dumps({"seconds": seconds, "MiB": peak() - before}), flush=True)
+        after = peak() if what == "MiB" else time.process_time()
+        print(json.dumps(after - before), flush=True)
 
 
 if __name__ == "__main__":

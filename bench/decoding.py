@@ -313,8 +313,11 @@ def against(commit: str, parses: Sequence[Parse], *, rounds: int) -> bool:
         most = JOBS[job][3] if unit == "seconds" else 1.0
         ratios[what] = Ratio(now, before, most=most)
     table(
-        [f"now / {commit}", "median", "range", "bound", "kept"],
-        ((what, *ratio.columns()) for what, ratio in ratios.items()),
+        [f"now / {commit}", "now", "median", "range", "bound", "kept"],
+        (
+            (what, f"{Spread.of(ratio.above).median:.3g}", *ratio.columns())
+            for what, ratio in ratios.items()
+        ),
     )
     return all(ratio.is_kept for ratio in ratios.values())
 

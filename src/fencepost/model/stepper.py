@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from fencepost.batching.arrays import Floats, Ints
 from fencepost.decoding.configurations import Configurations
@@ -98,26 +98,38 @@ class HeadStepper:
         return torch.from_numpy(values)[:, None].to(self._device)
 
 
-_fast: WeakKeyDictionary[PointingHead, tuple[tuple[float, ...], FastStepper]] = WeakKeyDictionary()
+class _Cached(NamedTuple):
+    """A stepper with what tells whether it is old."""
+
+    modules: tuple[nn.Module, ...]  # the head's parts: to look for them takes long
+    versions: tuple[float, ...]
+    stepper: FastStepper
+
+
+_fast: WeakKeyDictionary[PointingHead, _Cached] = WeakKeyDictionary()
 
 
 def stepper_of(head: PointingHead) -> Stepper[Any]:
     """The stepper to decode with: the fast one for a head on a CPU, folded anew when it changes."""
     if head.biaffine.device.type != "cpu":
         return HeadStepper(head)
+    known = _fast.get(head)
+    # The head itself is left out: what holds it here would keep it alive.
+    modules = known.modules if known else tuple(part for part in head.modules() if part is not head)
     # A fused optimiser changes weights without telling, but only in a network that is learning.
     versions = (
         head.trainings,
         head.temperature,
         *(
             number
-            for weight in head.parameters()
+            for module in (head, *modules)
+            for weight in module._parameters.values()
+            if weight is not None
             for number in (weight._version, weight.data_ptr())
         ),
     )
-    known = _fast.get(head)
-    if known is None or known[0] != versions:
+    if known is None or known.versions != versions:
         weights = {name: weight.detach().numpy() for name, weight in head.named_parameters()}
         stepper = FastStepper(Folded.of(weights, temperature=head.temperature))
-        known = _fast[head] = (versions, stepper)
-    return known[1]
+        known = _fast[head] = _Cached(modules, versions, stepper)
+    return known.stepper

@@ -360,7 +360,7 @@ class FastStepper:
         else:
             gates = self._gates_of(_between(state.for_spans, start, end))
         if self.weights.labels_in is not None:
-            gates += self.weights.labels_in[label[0]]
+            gates += self.weights.labels_in.take(label[0], axis=0)
         return gates
 
     def _gates_of(self, spans: Floats) -> Floats:
