@@ -35,7 +35,6 @@ from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
 from fencepost.batching.steps import Numbered, places
 from fencepost.batching.vocabulary import FILLER, Labels
-from fencepost.decoding.blas import quiet
 from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.rules import MINUS
 from fencepost.model.boundaries import at
@@ -211,7 +210,6 @@ def splitting_loss(
     return pointing.where(is_step, 0.0).sum(1) + labelling.where(is_span, 0.0).sum(1)
 
 
-@quiet
 def search(head: SplittingHead, boundaries: Tensor, lengths: Tensor) -> Splits:
     """Where spans are split when each step takes the best boundary within the span.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fencepost.batching.arrays import Floats, Ints
-from fencepost.decoding.blas import one_thread, quiet
+from fencepost.decoding.blas import one_thread
 from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.derivations import Derivations
 from fencepost.decoding.rules import MINUS, Rules
@@ -18,7 +18,6 @@ _SHARE = 3 / 4  # of the sentences are still under way when the others are dropp
 _FEW = 2  # times as many pairs of a parse and a boundary as beams are looked at first
 
 
-@quiet
 def beam(
     stepper: Stepper[Any], boundaries: Floats, lengths: Ints, rules: Rules, *, beams: int
 ) -> Derivations:

@@ -18,7 +18,7 @@ import numpy as np
 from fencepost.batching.arrays import Bools, Floats, Ints
 from fencepost.batching.steps import Steps
 from fencepost.batching.vocabulary import FILLER
-from fencepost.decoding.blas import one_thread, quiet
+from fencepost.decoding.blas import one_thread
 from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.derivations import Derivations, canonical_steps
 from fencepost.decoding.rules import MINUS, Rules
@@ -176,7 +176,6 @@ def label_log_probs(
     return labels
 
 
-@quiet
 def derivations(choices: Iterator[Choice], rows: int, boundaries: Floats) -> Derivations:
     """The derivations of a walk: one for each of its rows.
 
@@ -249,7 +248,6 @@ def sample(
     return derivations(choices, rows * samples, boundaries).arranged(rows, samples)
 
 
-@quiet
 def score(
     stepper: Stepper[Any],
     boundaries: Floats,

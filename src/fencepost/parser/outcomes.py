@@ -11,7 +11,6 @@ import numpy as np
 
 from fencepost.batching.arrays import Bools, Floats, Ints
 from fencepost.batching.vocabulary import FILLER
-from fencepost.decoding.blas import quiet
 from fencepost.decoding.rules import MINUS, asked_before
 from fencepost.decoding.walk import Choice, walk
 from fencepost.parser.encoding import Encoded
@@ -71,7 +70,6 @@ def joined(parts: Sequence[Outcomes]) -> Outcomes:
     )
 
 
-@quiet
 def outcomes_of(
     model: Model,
     encoded: Encoded,

@@ -12,7 +12,6 @@ import numpy as np
 from fencepost.batching.arrays import Floats
 from fencepost.batching.steps import Steps, numbered
 from fencepost.batching.vocabulary import Labels
-from fencepost.decoding.blas import quiet
 from fencepost.decoding.rules import Rules
 from fencepost.decoding.walk import Choice, Given, probability_of, walk
 from fencepost.parser.encoding import Encoded
@@ -129,7 +128,6 @@ def greedy_steps(
         yield step
 
 
-@quiet
 def given_steps(
     model: Model, encoded: Encoded, parses: Sequence[Parse], *, layer: str
 ) -> list[tuple[Step, ...]]:

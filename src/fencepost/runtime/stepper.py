@@ -275,6 +275,7 @@ class FastStepper:
         upper, lower = right * upper, left * upper.swapaxes(1, 2)
         return (upper + lower).reshape(rows * width, width)
 
+    @quiet
     def point_logits(self, state: FastState, where: Configurations) -> Floats:
         """Scores of pointing to each boundary: (rows, n + 1)."""
         weights, at_cursor = self.weights, state.place + where.cursor
@@ -318,6 +319,7 @@ class FastStepper:
             query += weights.newest_label.take(where.label + 1, axis=0)
         return query
 
+    @quiet
     def label_logits(self, state: FastState, where: Configurations, boundary: Ints) -> Floats:
         """Scores of the labels of the spans made by pointing there: (rows, labels)."""
         weights, m = self.weights, state.sides.shape[-1]
@@ -368,6 +370,7 @@ class FastStepper:
         spans += self.weights.span_bias
         return _leaky(spans, out=spans) @ self.weights.span
 
+    @quiet
     def advance(
         self, state: FastState, where: Configurations, boundary: Ints, label: Ints
     ) -> FastState:
