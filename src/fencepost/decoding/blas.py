@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-# A decorator. Products of some sizes raise the flag of an invalid operation though all is well:
-# BLAS computes more than it was asked for. Overflows end in an error of the walk.
+# A decorator. `a @ b` of some sizes raises the flag of an invalid operation though all is well, as
+# BLAS computes more than it was asked for. `a.dot(b)` ignores flags and needs no such care.
 quiet = np.errstate(invalid="ignore", over="ignore")
 
 

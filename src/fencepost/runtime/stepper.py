@@ -47,14 +47,14 @@ class Perceptron(NamedTuple):
 
     def hidden(self, vectors: Floats) -> Floats:
         """What the first layer makes of vectors: (vectors, m)."""
-        hidden = vectors @ self.first
+        hidden = vectors.dot(self.first)
         hidden += self.first_bias
         return _leaky(hidden, out=hidden)
 
     def __call__(self, vectors: Floats) -> Floats:
         """What all of it makes of vectors: (vectors, m)."""
         hidden = self.hidden(vectors)
-        return hidden if self.second is None else hidden @ self.second + self.second_bias
+        return hidden if self.second is None else hidden.dot(self.second) + self.second_bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,31 +223,30 @@ class FastStepper:
         """Whether scores look at the stack."""
         return self.weights.stack_label is not None
 
-    @quiet
     def start(self, boundaries: Floats) -> FastState:
         """The state before the first step."""
         weights = self.weights
         rows, width, size = boundaries.shape
         flat = boundaries.reshape(rows * width, size)
         hidden = weights.point.hidden(flat)
-        sides = hidden @ weights.sides
+        sides = hidden.dot(weights.sides)
         sides += weights.sides_bias
         m = len(weights.labels_out)
         if sides.shape[1] > m:  # left and right: all boundaries of the one, then of the other
             sides = sides.reshape(rows, width, 2, m).swapaxes(1, 2)
         offsets = None
         if weights.offset is not None:
-            offsets = (hidden @ weights.offset).reshape(rows, width) + weights.offset_bias
+            offsets = hidden.dot(weights.offset).reshape(rows, width) + weights.offset_bias
         del hidden  # large, and not needed any more
         spans = words = None
         if weights.span_in is not None:
-            spans = flat @ weights.span_in
+            spans = flat.dot(weights.span_in)
             if rows <= _FEW_ROWS:
                 words = self._gates_of(spans[1:] - spans[:-1])
         return FastState(
             spans,
             words,
-            flat @ weights.label_in,
+            flat.dot(weights.label_in),
             None if weights.standing is None else weights.standing(flat),
             None if weights.newest_start is None else weights.newest_start(flat),
             self._grid(flat, rows, width),
@@ -267,22 +266,20 @@ class FastStepper:
             np.pad(perceptron(flat), ((0, 0), (0, 1)), constant_values=1)
             for perceptron in weights.grid
         )
-        starts = starts @ weights.grid_matrix
+        starts = starts.dot(weights.grid_matrix)
         shape = (rows, width, -1)
-        scores = starts.reshape(shape) @ ends.reshape(shape).swapaxes(1, 2)
+        scores = _products(starts.reshape(shape), ends.reshape(shape))
         left, right = weights.grid_weight
         upper = np.triu(scores, 1)
         upper, lower = right * upper, left * upper.swapaxes(1, 2)
         return (upper + lower).reshape(rows * width, width)
 
-    @quiet
     def point_logits(self, state: FastState, where: Configurations) -> Floats:
         """Scores of pointing to each boundary: (rows, n + 1)."""
         weights, at_cursor = self.weights, state.place + where.cursor
         m, rows, width = state.sides.shape[2], len(state.place), where.rank.shape[1]
         query = self._query(state, where, at_cursor)
-        sides = state.sides.swapaxes(1, 2)
-        logits = query.reshape(len(state.sides), state.each, m) @ sides
+        logits = _products(query.reshape(len(state.sides), state.each, m), state.sides)
         if state.offsets is not None:
             logits += state.offsets[:, None]
         logits = logits.reshape(rows, -1, width)
@@ -298,7 +295,7 @@ class FastStepper:
             assert weights.merged is not None
             merged = np.minimum(where.merged(), len(weights.merged) - 1)
             by_label = np.take_along_axis(
-                query @ weights.stack_label, where.stack.labels + 1, axis=1
+                query.dot(weights.stack_label), where.stack.labels + 1, axis=1
             )
             logits += np.where(merged > 0, by_label + weights.merged[merged], 0)
         return logits
@@ -310,7 +307,7 @@ class FastStepper:
         if len(weights.state):
             query = _leaky(state.outputs[:, -2 * m : -m])
             if weights.cursor is not None:
-                query = query @ weights.cursor + weights.cursor_bias
+                query = query.dot(weights.cursor) + weights.cursor_bias
             query = _of_rows(state, query)
         if state.standing is not None:
             query = query + state.standing.take(at_cursor, axis=0)
@@ -319,7 +316,6 @@ class FastStepper:
             query += weights.newest_label.take(where.label + 1, axis=0)
         return query
 
-    @quiet
     def label_logits(self, state: FastState, where: Configurations, boundary: Ints) -> Floats:
         """Scores of the labels of the spans made by pointing there: (rows, labels)."""
         weights, m = self.weights, state.sides.shape[-1]
@@ -338,7 +334,7 @@ class FastStepper:
             spans /= np.sqrt(np.square(spans).mean(-1, keepdims=True) + NORM_EPSILON)
             scale, shift = weights.norm
             hidden = np.maximum(spans * scale + shift, 0)
-        logits = hidden @ weights.labels_out
+        logits = hidden.dot(weights.labels_out)
         logits += weights.labels_bias
         return logits
 
@@ -367,10 +363,11 @@ class FastStepper:
 
     def _gates_of(self, spans: Floats) -> Floats:
         """What spans give to gates: (spans, m) to (spans, 4 d); they may be overwritten."""
-        spans += self.weights.span_bias
-        return _leaky(spans, out=spans) @ self.weights.span
+        weights = self.weights
+        assert weights.span is not None
+        spans += weights.span_bias
+        return _leaky(spans, out=spans).dot(weights.span)
 
-    @quiet
     def advance(
         self, state: FastState, where: Configurations, boundary: Ints, label: Ints
     ) -> FastState:
@@ -413,6 +410,12 @@ class FastStepper:
             of_row=of_row,
             each=each,
         )
+
+
+@quiet
+def _products(left: Floats, right: Floats) -> Floats:
+    """Products of all vectors of each sentence: (…, a, m) and (…, b, m) to (…, a, b)."""
+    return left @ right.swapaxes(-1, -2)
 
 
 def _columns(weight: Floats) -> Floats:
@@ -468,6 +471,6 @@ def _read(state: Floats, state_bias: Floats, gates: Floats, cell: Floats) -> tup
     cell *= 0.5
     hidden = np.tanh(cell)
     hidden *= gates[:, 2 * d : 3 * d]
-    outputs = hidden @ state
+    outputs = hidden.dot(state)
     outputs += state_bias
     return cell, outputs
