@@ -24,7 +24,7 @@ from fencepost.parser.model import Model, save_model
 from fencepost.run.convert import merged
 from fencepost.run.evaluate import Report, evaluate, main_figure
 from fencepost.run.metrics import best_epoch, read_epochs
-from fencepost.scoring.judging import PARAMETERS
+from fencepost.scoring.parameters import COLLINS
 from fencepost.structure import Parse
 
 GUM = Path("../shared/data/gum")
@@ -58,7 +58,7 @@ def main() -> None:
     save_model(named, OUT, half=True)
     model = load_model(OUT)
     rounded = evaluate(model, gold)
-    calibrations = calibrate(model, gold, parameters=PARAMETERS)
+    calibrations = calibrate(model, gold, parameters=COLLINS)
     for one in calibrations:
         model.network.head(one.layer).temperature = one.temperature
     save_model(model, OUT, half=True)

@@ -32,6 +32,8 @@ class Numbers:
     words: Vocabulary | None = None
     characters: Vocabulary | None = None
     static: Vocabulary | None = None  # words with static vectors
+    wrapper: str | None = None  # goes around each tree; None: there is none
+    wrapper_is_label: bool = False  # whether the network has learned it as one: before 0.2
 
 
 def build_pretrained(settings: NetworkSettings) -> Pretrained | None:

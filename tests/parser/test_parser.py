@@ -4,6 +4,7 @@ import logging
 import math
 import pickle
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import fencepost
 from fencepost.batching.vocabulary import Labels
+from fencepost.build import Numbers
 from fencepost.errors import ConfigError, DataError, ModelError
 from fencepost.parser import documents as module
 from fencepost.parser.asking import Asked, parts_of
@@ -246,7 +248,9 @@ class TestChoices:
         assert {span.label for span in parse.tree.spans} <= set(parser.labels["tree"])
         assert {span.label for span in parse.entities or ()} <= set(parser.labels["entities"])
         assert set(parse.tags or ()) <= set(parser.labels["tags"])
-        assert parts_of(Labels(("S+VP", "NP", "S"))) == {"NP", "S", "VP"}
+        numbers = Numbers({"tree": Labels(("S+VP", "NP", "S"))}, wrapper="ROOT")
+        known = parts_of(replace(parser.model, numbers=numbers), "tree")
+        assert known == {"NP", "S", "VP", "ROOT"}
 
     def test_only_what_is_asked_for_is_found(self, parser: Parser) -> None:
         assert parser.tasks == ("tree", "entities", "tags")

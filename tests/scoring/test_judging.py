@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.errors import DataError
-from fencepost.scoring import Comparison, side_of_tree
-from fencepost.scoring.judging import PARAMETERS, holders_of, judge_entities, judge_trees
+from fencepost.scoring import COLLINS, Comparison, side_of_tree
+from fencepost.scoring.judging import holders_of, judge_entities, judge_trees
 from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.structure.span import by_place
 from tests.strategies import nested_spans
@@ -36,7 +36,7 @@ def pairs(draw: st.DrawFn, labels: st.SearchStrategy[str] = LABELS) -> tuple[Tre
 @given(pairs())
 def test_trees_are_counted_as_evalb_counts_them(pair: tuple[Tree, Tree]) -> None:
     judgement = judge_trees(*pair)
-    counts = Comparison(PARAMETERS).compare(*map(side_of_tree, pair))
+    counts = Comparison(COLLINS).compare(*(side_of_tree(tree, wrapper=False) for tree in pair))
     if counts.status == 2:  # no word is left
         assert judgement.counts == (0, 0, 0)
         assert not judgement.words

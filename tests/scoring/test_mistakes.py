@@ -116,7 +116,8 @@ class TestLabels:
         assert told(found) == [("label", "A → C"), ("missing", "B")]
 
     def test_a_bracket_without_a_label_has_a_name(self) -> None:
-        assert told(of_trees("( (NP (N a)))", "(NP (N a))")) == [("missing", "(no label)")]
+        pair = of_trees("(S ( (N a) (N b)) (N c))", "(S (N a) (N b) (N c))")
+        assert told(pair) == [("missing", "(no label)")]
 
 
 class TestEntities:

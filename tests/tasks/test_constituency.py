@@ -9,13 +9,16 @@ from tests.strategies import trees
 
 @given(trees())
 def test_decoding_undoes_encoding(tree: Tree) -> None:
-    assert constituency.decode(tree.sentence, constituency.encode(tree)) == tree
+    spans = constituency.encode(tree)
+    assert constituency.decode(tree.sentence, spans, wrapper=tree.wrapper) == tree
+    spans = constituency.encode(tree, with_wrapper=True)
+    assert constituency.decode(tree.sentence, spans) == tree
 
 
 @given(trees())
 def test_a_tree_goes_through_pointings_without_loss(tree: Tree) -> None:
     steps = pointings(constituency.encode(tree))
-    assert constituency.decode(tree.sentence, replay(steps)) == tree
+    assert constituency.decode(tree.sentence, replay(steps), wrapper=tree.wrapper) == tree
 
 
 @given(trees())
@@ -29,11 +32,13 @@ def test_there_is_one_span_a_place_and_one_over_all(tree: Tree) -> None:
 @pytest.mark.parametrize(
     ("text", "labels"),
     [
-        ("(ROOT (S (NP (NN x)) (VP (VB y))))", ["ROOT+S", "NP", "VP"]),  # the wrapper is kept
-        ("( (S (NN x) (VB y)))", ["+S"]),
-        ("(ROOT (NN x))", ["ROOT"]),  # a root that is only a tag
+        ("(ROOT (S (NP (NN x)) (VP (VB y))))", ["S", "NP", "VP"]),  # the wrapper is no label
+        ("( (S (NN x) (VB y)))", ["S"]),
+        ("(ROOT (S (ROOT (NN x)) (VB y)))", ["S", "ROOT"]),  # only at the top is it a wrapper
+        ("(TOP (ROOT (S (NN x) (VB y))))", ["ROOT+S"]),  # and there is only one
+        ("(ROOT (NN x))", [r"\0"]),  # a root that is only a tag
         ("(NN x)", [r"\0"]),  # no root at all
-        ("(ROOT (INTJ (UH x)) (. .))", ["ROOT", "INTJ"]),  # a word right under the root
+        ("(ROOT (INTJ (UH x)) (. .))", [r"\0", "INTJ"]),  # a word right under the root
         ("(S a (NP b c))", ["S", "NP"]),  # words without tags
         ("(A+B (NN x))", [r"A\+B"]),
         ("(S (S (S (X x))))", ["S+S+S"]),
@@ -43,7 +48,22 @@ def test_odd_trees_are_encoded_without_loss(text: str, labels: list[str]) -> Non
     tree = Tree.from_brackets(text)
     spans = constituency.encode(tree)
     assert [span.label for span in spans] == labels
-    assert str(constituency.decode(tree.sentence, spans)) == text
+    assert str(constituency.decode(tree.sentence, spans, wrapper=tree.wrapper)) == text
+
+
+def test_a_model_puts_its_own_wrapper_on_once() -> None:
+    tree = Tree.from_brackets("(TOP (S (NN x) (VB y)))")
+    spans = constituency.encode(tree)
+    assert (
+        str(constituency.decode(tree.sentence, spans, wrapper="ROOT")) == "(ROOT (S (NN x) (VB y)))"
+    )
+    assert str(constituency.decode(tree.sentence, spans)) == "(S (NN x) (VB y))"
+
+
+def test_what_nothing_holds_gets_a_bracket_without_a_name() -> None:
+    tree = Tree.from_brackets("(ROOT (NP (NN x)) (VP (VB y)))")
+    spans = constituency.encode(tree)
+    assert str(constituency.decode(tree.sentence, spans)) == "( (NP (NN x)) (VP (VB y)))"
 
 
 def test_a_chain_of_ten_thousand_passes() -> None:

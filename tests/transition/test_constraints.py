@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fencepost.errors import ConstraintError, TransitionError
 from fencepost.structure import Span
+from fencepost.structure.tree import WRAPPERS
 from fencepost.tasks.labels import split
 from fencepost.transition import (
     CanonicalConfiguration,
@@ -16,7 +17,7 @@ from fencepost.transition import (
     ConstrainedConfiguration,
     Constraints,
 )
-from fencepost.transition.constraints import WRAPPERS, Reach
+from fencepost.transition.constraints import Reach
 from tests.strategies import places
 from tests.transition.test_canonical import all_nested
 

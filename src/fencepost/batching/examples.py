@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -35,6 +36,12 @@ def collect_labels(parses: Iterable[Parse], heads: Iterable[str]) -> dict[str, L
         if not labels:
             raise DataError(f"no sentence to train on has the layer {head!r}", kind="layer")
     return {head: Labels.collect(labels) for head, labels in seen.items()}
+
+
+def usual_wrapper(parses: Iterable[Parse]) -> str | None:
+    """The wrapper that most trees have; None: most have none, or there are no trees."""
+    counts = Counter(parse.tree.wrapper for parse in parses if parse.tree is not None)
+    return counts.most_common(1)[0][0] if counts else None
 
 
 def example(

@@ -22,6 +22,7 @@ def limits_of(
     lengths: Sequence[int],
     *,
     open_root: bool,
+    wrapper: str | None = None,
 ) -> list[Limits | None]:
     """What constraints leave for sentences; None where nothing is asked.
 
@@ -30,6 +31,7 @@ def limits_of(
         labels: the head's, among which the chains are looked for.
         lengths: in words.
         open_root: whether the whole sentence may be a filler: the head's.
+        wrapper: that goes around each tree, so that it may be asked for, too.
 
     Raises:
         ConstraintError: no parse can obey; the first sentence of which this is so counts, and its
@@ -42,7 +44,7 @@ def limits_of(
             found.append(None)
             continue
         try:
-            found.append(constraints.limits(known, n, open_root=open_root))
+            found.append(constraints.limits(known, n, open_root=open_root, wrapper=wrapper))
         except ConstraintError as error:
             if len(asked) == 1:
                 raise

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TypedDict
 
-from fencepost.batching.vocabulary import Labels
 from fencepost.errors import ConfigError, ConstraintError
 from fencepost.parser.model import Model
 from fencepost.structure import Sentence, Span
@@ -105,7 +104,7 @@ def asked_of(
     if not 0 <= min_probability <= 1:
         raise ConfigError(f"min_probability: from 0 to 1, not {min_probability}")
     asked = _tasks(model, tasks)
-    heads = {name: model.numbers.labels[name] for name in POINTING if name in asked}
+    heads = {name: parts_of(model, name) for name in POINTING if name in asked}
     if consistent and len(heads) < len(POINTING):
         raise ConfigError(f"consistent: needs tree and entities, not only {', '.join(asked)}")
     constraints = _by_head(
@@ -142,7 +141,7 @@ def _tasks(model: Model, tasks: Collection[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(asked))
 
 
-def _by_head(heads: Mapping[str, Labels], asked: Constraints) -> dict[str, Constraints]:
+def _by_head(heads: Mapping[str, set[str]], asked: Constraints) -> dict[str, Constraints]:
     """What is asked of each head.
 
     Each label is that of the head that knows it. What has no label, or one that both know, is
@@ -171,21 +170,25 @@ def _by_head(heads: Mapping[str, Labels], asked: Constraints) -> dict[str, Const
     return {name: one for name, one in found.items() if one != Constraints()}
 
 
-def parts_of(labels: Labels) -> set[str]:
-    """The labels of a head, those of chains one by one."""
-    return {part for chain in labels.names for part in split(chain)}
+def parts_of(model: Model, task: str) -> set[str]:
+    """The labels of a task, those of chains one by one, with the wrapper of trees."""
+    names = model.numbers.labels[task].names
+    if task not in POINTING:  # a tag may well hold a plus sign
+        return set(names)
+    parts = {part for chain in names for part in split(chain)}
+    wrapper = model.numbers.wrapper if task == "tree" else None
+    return parts if wrapper is None else parts | {wrapper}
 
 
-def _head_of(span: Span, heads: Mapping[str, Labels]) -> str:
+def _head_of(span: Span, heads: Mapping[str, set[str]]) -> str:
     return next(iter(heads if span.label is None else _heads_of(span.label, heads)))
 
 
-def _heads_of(label: str, heads: Mapping[str, Labels]) -> Sequence[str]:
+def _heads_of(label: str, heads: Mapping[str, set[str]]) -> Sequence[str]:
     """The heads that know a label, which may be part of a chain."""
-    known = {name: parts_of(labels) for name, labels in heads.items()}
-    found = [name for name, parts in known.items() if label in parts]
+    found = [name for name, parts in heads.items() if label in parts]
     if not found:
-        all_known = sorted(set().union(*known.values()))
+        all_known = sorted(set().union(*heads.values()))
         close = get_close_matches(label, all_known, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(close)}?" if close else f"it has {_some(all_known)}"
         raise ConstraintError(f"the model has no label {label!r} for {' or '.join(heads)}; {hint}")

@@ -49,6 +49,7 @@ from fencepost.parser.model import (
     Model,
     new_model,
 )
+from fencepost.structure.tree import WRAPPERS
 
 # Bytes that are read at most. Labels have rows of weights: with many, weights are larger.
 MOST_CONFIG, MOST_LABELS, MOST_WEIGHTS, MOST_HEADER = 2**22, 2**26, 2**34, 2**22
@@ -167,7 +168,12 @@ def _numbers(data: Any, *, reads_words: bool) -> Numbers:
             if len(items) != len(counts) or not all(type(c) is int and c > 0 for c in counts):
                 raise ValueError(f"{kind}: a count above 0 is expected for each")
             vocabularies[kind] = Vocabulary(_strings(items), tuple(counts))
-    return Numbers(labels, **vocabularies)
+    # Models that do not say what their wrapper is have learned it as a label.
+    wrapper = data.get("wrapper")
+    if wrapper not in (None, *WRAPPERS):
+        raise ValueError(f"wrapper: one of {sorted(WRAPPERS)} is expected, or null")
+    is_label = "wrapper" not in data
+    return Numbers(labels, **vocabularies, wrapper=wrapper, wrapper_is_label=is_label)
 
 
 def _strings(data: Any) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ def draw(
             (readings,) = readings_of(found, model.numbers.labels[layer])
             for way, reading in zip(some, readings, strict=True):
                 way[layer] = reading
-    return [parse_of(sentence, way) for way in ways]
+    return [parse_of(sentence, way, wrapper=model.numbers.wrapper) for way in ways]
 
 
 def marginals_of(samples: Sequence[Parse]) -> Marginals:
@@ -99,7 +99,8 @@ def marginals_of(samples: Sequence[Parse]) -> Marginals:
             spans[layer] = _majority(counts, len(samples))
     tree, named = None, None
     if "tree" in spans:
-        drawn = constituency.decode(sentence, spans["tree"])
+        wrapper = samples[0].tree.wrapper if samples[0].tree else None
+        drawn = constituency.decode(sentence, spans["tree"], wrapper=wrapper)
         tree = Tree(sentence, _sure(drawn.spans, found["tree"] or (), FoundSpan, sentence))
     if "entities" in spans:
         named = _sure(entities.decode(spans["entities"]), found["entities"] or (), Entity, sentence)
@@ -144,4 +145,5 @@ def _sure(
 ) -> tuple[FoundSpan, ...]:
     """Spans with their posteriors for probabilities."""
     known = {row.span: row.probability for row in posteriors}
-    return tuple(kind(*span, sentence, known[span]) for span in spans)
+    # The wrapper is not drawn: it is always there.
+    return tuple(kind(*span, sentence, known.get(span, 1.0)) for span in spans)

@@ -128,6 +128,8 @@ def save_model(model: Model, folder: Path, *, card: str = "", half: bool = False
     labels: dict[str, Any] = {
         "heads": {name: labels.names for name, labels in numbers.labels.items()}
     }
+    if not numbers.wrapper_is_label:
+        labels["wrapper"] = numbers.wrapper
     for kind in VOCABULARIES:
         items: Vocabulary | None = getattr(numbers, kind)
         if items is not None:

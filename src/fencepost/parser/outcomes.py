@@ -17,6 +17,7 @@ from fencepost.parser.encoding import Encoded
 from fencepost.parser.model import Model
 from fencepost.scoring import Comparison, Side, side_of_tree
 from fencepost.structure import Parse, Span
+from fencepost.structure.tree import WRAPPERS
 from fencepost.tasks.labels import split
 from fencepost.tasks.layers import layer_spans
 
@@ -93,8 +94,10 @@ def outcomes_of(
     chains: list[Floats] = []
     spans: dict[int, list[tuple[int, Span]]] = {row: [] for row in rows}  # and their steps
     steps = 0
+    lengths = encoded.lengths[rows]
+    is_label = layer == "tree" and model.numbers.wrapper_is_label
     stepper, rules = model.stepper(layer), model.rules(layer)
-    for choice in walk(stepper, encoded.boundaries[rows], encoded.lengths[rows], rules):
+    for choice in walk(stepper, encoded.boundaries[rows], lengths, rules):
         kept = choice.label != FILLER  # a finished row has none either
         doubts = _answers(choice) if rules.nearest_first else _below(choice.points, choice.boundary)
         points.append(doubts[kept])
@@ -104,6 +107,8 @@ def outcomes_of(
             start, end = sorted((cursor, boundary))
             # Each label of a chain is a span of its own, with the probability of the step.
             chain = split(labels.label(number) or "")
+            if is_label and end - start == lengths[row] and chain[0] in WRAPPERS:
+                chain = chain[1:]
             spans[rows[row]] += ((steps, Span(start, end, label)) for label in chain)
             steps += 1
     counted: list[tuple[int, bool, int]] = []
@@ -137,7 +142,7 @@ def right_spans(
     """
     if layer == "tree":
         assert gold.tree is not None
-        ours = side_of_tree(gold.tree)
+        ours = side_of_tree(gold.tree, wrapper=False)
         # What one bracket more adds to the counts says what it is itself.
         counts = [
             comparison.compare(ours, Side(ours.words, ours.tags, spans[:number]))

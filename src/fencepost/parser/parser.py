@@ -54,12 +54,7 @@ class Parser:
     @property
     def labels(self) -> dict[str, tuple[str, ...]]:
         """The labels that the model knows, of each of its tasks, in order of their letters."""
-        known = self.model.numbers.labels
-        return {
-            # Only spans have chains of labels; a tag may well hold a plus sign.
-            name: tuple(sorted(parts_of(known[name]) if name in POINTING else known[name].names))
-            for name in self.tasks
-        }
+        return {name: tuple(sorted(parts_of(self.model, name))) for name in self.tasks}
 
     def __repr__(self) -> str:
         return f"<fencepost.Parser: {', '.join(self.tasks)}>"

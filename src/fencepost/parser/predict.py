@@ -139,7 +139,15 @@ def search(
                 after += ({**way, layer: reading} for way in some for reading in found)
         ways = [nlargest(best, row, key=_log_prob) for row in longer]
     return [
-        [parse_of(sentence, way, min_probability=asked.min_probability) for way in row]
+        [
+            parse_of(
+                sentence,
+                way,
+                wrapper=model.numbers.wrapper,
+                min_probability=asked.min_probability,
+            )
+            for way in row
+        ]
         for sentence, row in zip(encoded.sentences, ways, strict=True)
     ]
 
@@ -193,7 +201,13 @@ def row_limits(
         ConstraintError: no parse can obey.
     """
     labels, head = model.numbers.labels[layer], model.network.head(layer)
-    limits = limits_of(constraints, labels, lengths, open_root=head.open_root)
+    limits = limits_of(
+        constraints,
+        labels,
+        lengths,
+        open_root=head.open_root,
+        wrapper=None if head.open_root else model.numbers.wrapper,
+    )
     return RowLimits.of(limits, labels, boundaries=max(lengths, default=0) + 1)
 
 

@@ -58,20 +58,26 @@ def _reading(
 
 
 def parse_of(
-    sentence: Sentence, layers: Mapping[str, Reading], *, min_probability: float = 0.0
+    sentence: Sentence,
+    layers: Mapping[str, Reading],
+    *,
+    wrapper: str | None,
+    min_probability: float = 0.0,
 ) -> Parse:
     """The parse that has these layers.
 
     Args:
         sentence: with its words.
         layers: by name.
+        wrapper: goes around the tree; None: there is none.
         min_probability: entities below it are left out.
     """
     tree, named = None, None
     if "tree" in layers:
-        tree = constituency.decode(sentence, layers["tree"].found(sentence, FoundSpan))
+        found = layers["tree"].found(sentence, FoundSpan)
+        tree = constituency.decode(sentence, found, wrapper=wrapper)
     if "entities" in layers:
-        found = entities.decode(layers["entities"].found(sentence, Entity))
-        named = tuple(span for span in found if (span.probability or 0.0) >= min_probability)
+        every = entities.decode(layers["entities"].found(sentence, Entity))
+        named = tuple(span for span in every if (span.probability or 0.0) >= min_probability)
     log_probs = {name: layer.log_prob for name, layer in layers.items()}
     return Parse(sentence, tree, named, log_probs=log_probs or None)

@@ -142,7 +142,10 @@ def given_steps(
         parses: an analysis of each.
         layer: which of its layers.
     """
-    spans = {row: layer_spans(parse, layer) for row, parse in enumerate(parses)}
+    is_label = model.numbers.wrapper_is_label
+    spans = {
+        row: layer_spans(parse, layer, with_wrapper=is_label) for row, parse in enumerate(parses)
+    }
     given = {row: some for row, some in spans.items() if some is not None}
     labels = model.numbers.labels[layer]
     rows = list(given)

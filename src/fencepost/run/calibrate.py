@@ -18,7 +18,7 @@ from fencepost.parser.calibration import Bin, Calibration, calibrate
 from fencepost.parser.model import Model
 from fencepost.parser.predict import Done, unheard
 from fencepost.parser.shipped import MODELS
-from fencepost.scoring.judging import PARAMETERS
+from fencepost.scoring.parameters import COLLINS
 from fencepost.structure import Parse
 
 FEW = 300  # spans; with fewer, a bin has less than 20 of them
@@ -70,7 +70,7 @@ def run_calibration(
     Raises:
         DataError: no sentence has a layer that the model has a pointing head for.
     """
-    found = calibrate(model, gold, parameters=PARAMETERS, done=done)
+    found = calibrate(model, gold, parameters=COLLINS, done=done)
     if not found:
         heads = ", ".join(model.network.heads) or "none"
         raise DataError(f"no sentence has a layer that the model has a pointing head for ({heads})")

@@ -11,7 +11,7 @@ from fencepost.parser.model import Model
 from fencepost.parser.predict import Done, predict, unheard
 from fencepost.run.score import EntityReport, TreeReport
 from fencepost.scoring import Comparison, side_of_tree
-from fencepost.scoring.judging import PARAMETERS
+from fencepost.scoring.parameters import COLLINS
 from fencepost.scoring.totals import per_cent
 from fencepost.structure import Parse, Tree
 from fencepost.structure.span import by_place
@@ -73,13 +73,13 @@ def evaluate(
 def compared(gold: Sequence[Parse], predicted: Sequence[Parse]) -> dict[str, Report]:
     """The scores of predicted parses, for the layers that both have."""
     reports: dict[str, Report] = {}
-    comparison = Comparison(PARAMETERS)
+    comparison = Comparison(COLLINS)
     for one, other in zip(gold, predicted, strict=True):
         if one.tree is not None and other.tree is not None:
-            trees = reports.setdefault("tree", TreeReport(PARAMETERS.cut_off, gold_tags=True))
+            trees = reports.setdefault("tree", TreeReport(COLLINS.cut_off, gold_tags=True))
             assert isinstance(trees, TreeReport)
-            ours = side_of_tree(one.tree)
-            theirs = side_of_tree(Tree(one.sentence, other.tree.spans))
+            ours = side_of_tree(one.tree, wrapper=False)
+            theirs = side_of_tree(Tree(one.sentence, other.tree.spans), wrapper=False)
             counts = comparison.compare(ours, theirs)
             trees.all.add(counts)
             if counts.length <= trees.cut_off:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fencepost.batching.examples import Example, collect_labels, example
+from fencepost.batching.examples import Example, collect_labels, example, usual_wrapper
 from fencepost.batching.vectors import read_vectors
 from fencepost.batching.vocabulary import Vocabulary
 from fencepost.build import Numbers
@@ -235,7 +235,7 @@ def prepare_training(
     """
     used = [parse for _, parse in parses]
     encoder = settings.network.encoder
-    numbers = Numbers(collect_labels(used, settings.heads.names))
+    numbers = Numbers(collect_labels(used, settings.heads.names), wrapper=usual_wrapper(used))
     vectors: Tensor | None = None
     if isinstance(encoder, WordsSettings):
         static = None
@@ -247,11 +247,13 @@ def prepare_training(
                     f"network.encoder.word_width: {encoder.word_width}, where the vectors of "
                     f"{encoder.vectors} have {vectors.shape[1]} numbers"
                 )
-        numbers = Numbers(
-            numbers.labels,
-            Vocabulary.collect((w for p in used for w in p.words), min_count=encoder.min_count),
-            Vocabulary.collect(c for p in used for w in p.words for c in w),
-            static,
+        numbers = replace(
+            numbers,
+            words=Vocabulary.collect(
+                (w for p in used for w in p.words), min_count=encoder.min_count
+            ),
+            characters=Vocabulary.collect(c for p in used for w in p.words for c in w),
+            static=static,
         )
     if isinstance(encoder, WordsSettings):
         pretrained = None

@@ -27,9 +27,15 @@ class Side(NamedTuple):
     brackets: Sequence[tuple[int, int, str | None]]
 
 
-def side_of_tree(tree: Tree) -> Side:
-    """What is compared of a tree."""
-    return Side(tree.words, tree.tags, tree.spans)
+def side_of_tree(tree: Tree, *, wrapper: bool = True) -> Side:
+    """What is compared of a tree.
+
+    Args:
+        tree: of a sentence.
+        wrapper: whether a wrapper at the top is among its brackets; EVALB deletes only TOP, so that
+            any other would be a bracket for free in each tree, or one that each misses.
+    """
+    return Side(tree.words, tree.tags, tree.spans if wrapper else tree.unwrapped)
 
 
 def side_of_line(line: str) -> Side:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -13,9 +13,6 @@ from fencepost.errors import DataError
 from fencepost.scoring.parameters import COLLINS
 from fencepost.structure import Parse, Span, Tree
 from fencepost.structure.span import by_place
-
-# EVALB deletes only TOP; any other wrapper would be a bracket for free in each tree.
-PARAMETERS = replace(COLLINS, deleted=COLLINS.deleted | {"ROOT", "S1", "VROOT"})
 
 
 class Judged(NamedTuple):
@@ -51,7 +48,7 @@ class Judgement:
 
 
 def judge_trees(gold: Tree, predicted: Tree | None) -> Judgement:
-    """Two trees of the same words, by the rules of EVALB with `PARAMETERS`.
+    """Two trees of the same words, by the rules of EVALB with `COLLINS`.
 
     The tags are the gold ones for both, so that a punctuation mark with another tag is no error
     of length.
@@ -64,7 +61,7 @@ def judge_trees(gold: Tree, predicted: Tree | None) -> Judgement:
     if predicted is not None and predicted.sentence.words != words:
         raise DataError("two trees of the same words were expected")
     tags = gold.sentence.tags or ("",) * len(words)
-    kept = [tag not in PARAMETERS.deleted for tag in tags]
+    kept = [tag not in COLLINS.deleted for tag in tags]
     return _judgement(
         words,
         tuple(word for word, keeps in zip(words, kept, strict=True) if keeps),
@@ -110,14 +107,14 @@ def _marked(side: Iterable[Judged], common: Counter[Span]) -> Iterable[Judged]:
 
 
 def _of_tree(tree: Tree, kept: Sequence[bool]) -> list[Judged]:
-    """The brackets that count, over the words that are kept."""
-    before = list(accumulate(kept, initial=0))
-    holders = holders_of(tree.spans)
+    """The brackets that count, over the words that are kept, without a wrapper."""
+    spans, before = tree.unwrapped, list(accumulate(kept, initial=0))
+    holders = holders_of(spans)
     # All words are children until a smaller span holds them.
-    children = [end - start for start, end, _ in tree.spans]
+    children = [end - start for start, end, _ in spans]
     depths: list[int] = []
     counted: list[tuple[int, Span]] = []
-    for index, (start, end, label) in enumerate(tree.spans):
+    for index, (start, end, label) in enumerate(spans):
         holder = holders[index]
         depth = 0
         if holder is not None:
@@ -129,8 +126,7 @@ def _of_tree(tree: Tree, kept: Sequence[bool]) -> list[Judged]:
         if counts:
             counted.append((index, Span(before[start], before[end], name)))
     return [
-        Judged(span, Span(*tree.spans[index]), children[index], depths[index])
-        for index, span in counted
+        Judged(span, Span(*spans[index]), children[index], depths[index]) for index, span in counted
     ]
 
 
@@ -148,11 +144,11 @@ def _of_entities(entities: Iterable[Span]) -> list[Judged]:
 def counted_label(label: str) -> str | None:
     """The label under which a bracket is compared; None if it does not count.
 
-    >>> counted_label("NP-SBJ"), counted_label("PRT"), counted_label("ROOT")
+    >>> counted_label("NP-SBJ"), counted_label("PRT"), counted_label("TOP")
     ('NP', 'ADVP', None)
     """
-    name = PARAMETERS.counted_label(label)
-    return None if name is None else (PARAMETERS.representatives or {}).get(name, name)
+    name = COLLINS.counted_label(label)
+    return None if name is None else (COLLINS.representatives or {}).get(name, name)
 
 
 def holders_of(spans: Sequence[Span]) -> list[int | None]:

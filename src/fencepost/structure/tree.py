@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from fencepost.drawing.colours import Theme
 
 
+WRAPPERS = frozenset({"ROOT", "TOP", "S1", "VROOT", ""})  # around a tree; they say nothing of it
+
+
 class Leaf(NamedTuple):
     """One word of a tree, between the boundaries `start` and `start + 1`."""
 
@@ -90,6 +93,21 @@ class Tree:
         if self.spans:
             return self.spans[0].label or ""
         return self.tags[0]
+
+    @property
+    def wrapper(self) -> str | None:
+        """The label of the wrapper around the tree; None if there is none.
+
+        >>> Tree.from_brackets("(ROOT (S (VP (VB Go))))").wrapper
+        'ROOT'
+        """
+        is_wrapper = len(self) == len(self.sentence) and self.spans and self.label in WRAPPERS
+        return self.label if is_wrapper else None
+
+    @property
+    def unwrapped(self) -> tuple[Span, ...]:
+        """The spans without the wrapper; several may be left side by side, or none."""
+        return self.spans if self.wrapper is None else self.spans[1:]
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -25,9 +25,8 @@ from heapq import heappop, heappush
 
 from fencepost.errors import ConstraintError, TransitionError
 from fencepost.structure.span import Span, first_crossing
+from fencepost.structure.tree import WRAPPERS
 from fencepost.transition.canonical import CanonicalConfiguration
-
-WRAPPERS = frozenset({"ROOT", "TOP", "S1", "VROOT", ""})  # at the top of a tree; not its label
 
 Place = tuple[int, int]
 Parts = tuple[str, ...]  # the labels of one chain, outermost first
@@ -158,13 +157,16 @@ class Constraints:
                     "no span with a label may cross an uncrossed place"
                 )
 
-    def limits(self, known: Mapping[str, Parts], n: int, *, open_root: bool) -> Limits:
+    def limits(
+        self, known: Mapping[str, Parts], n: int, *, open_root: bool, wrapper: str | None = None
+    ) -> Limits:
         """What is left for the spans of a sentence, of which some parse can be made.
 
         Args:
             known: the chains that there are, each with its labels.
             n: the number of words.
             open_root: whether the whole sentence may be a filler, as among entities.
+            wrapper: that goes around each tree beside what is known; None: there is none.
 
         Raises:
             ConstraintError: no parse can obey.
@@ -175,9 +177,13 @@ class Constraints:
         if open_root and self.root is not None:
             must.add(whole)
         named = {}
+        at_top = known
+        if wrapper is not None:
+            at_top = {chain: (wrapper, *parts) for chain, parts in known.items()}
         for place in sorted({*must, *(span[:2] for span in self.forbid), whole}):
             # No label at all stands for a tree that is only a word and its tag.
-            fits = {c: parts for c, parts in known.items() if parts or place == whole == (0, 1)}
+            here = at_top if place == whole else known
+            fits = {c: parts for c, parts in here.items() if parts or place == whole == (0, 1)}
             asked = self._asked(place, whole=place == whole, open_root=open_root)
             named[place] = _left(fits, asked)
             if not named[place] and (place in must or (place == whole and not open_root)):
