@@ -19,6 +19,7 @@ from fencepost.model.layers import TwoWayLSTM
 from fencepost.model.network import Network
 from fencepost.model.pretrained import Pretrained, fetch_pretrained
 from fencepost.model.transformer import TransformerEncoder
+from fencepost.tasks.labels import NO_LABELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ def build_network(
                 boundary_width=2 * lstm.width if whole else lstm.width,
                 labels=len(numbers.labels[name]),
                 open_root=name == "entities",
+                bare=numbers.labels[name].number(NO_LABELS),
                 dropout=settings.dropout,
                 **head.model_dump(exclude={"weight"}),  # that of its loss; all others are its own
             )

@@ -113,3 +113,28 @@ def test_the_probabilities_of_all_parses_sum_to_one(
             found = beam(stepper_of(head), *vectors(n), rules, beams=wide)
             assert found.log_probs[0, -1] == -np.inf, "there is room for all"
             assert np.exp(found.log_probs).sum() == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("settings", SETTINGS[:: len(SETTINGS) // 4], ids=str)
+def test_only_a_whole_sentence_is_bare(settings: HeadSettings) -> None:
+    head = head_with(2, settings, open_root=False, labels=3)
+    head.bare = 2
+    rules = Rules(False, nearest_first=head.nearest_first, bare=head.bare)
+    boundaries, lengths = vectors(3)
+    found = beam(stepper_of(head), boundaries, lengths, rules, beams=100)
+    assert found.log_probs[0, -1] == -np.inf, "there is room for all"
+    assert np.exp(found.log_probs).sum() == pytest.approx(1, abs=1e-6)
+    count = int(np.isfinite(found.log_probs).sum())
+    steps = Steps(
+        *(column[0, :count].astype(np.intp) for column in (found.boundaries, found.labels)),
+        found.counts[0, :count],
+    )
+    is_bare = steps.labels == head.bare
+    assert set(zip(steps.starts[is_bare], steps.ends[is_bare], strict=True)) == {(0, 3)}
+    inside = torch.from_numpy(boundaries).expand(count, -1, -1)
+    sizes = torch.from_numpy(lengths).expand(count)
+    loss = pointing_loss(head, inside, sizes, steps, over="canonical")
+    grid = head.read(inside).grid
+    if grid is not None:
+        loss -= grid_loss(grid, sizes, steps)
+    np.testing.assert_allclose(-loss.numpy(), found.log_probs[0, :count], atol=1e-5)

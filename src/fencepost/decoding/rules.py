@@ -25,6 +25,7 @@ class Rules:
 
     open_root: bool  # whether the whole sentence may be a filler
     _: KW_ONLY
+    bare: int | None = None  # the label of a whole sentence that has none, and of nothing else
     nearest_first: bool = False  # whether candidates are asked in order, or compete in a softmax
     canonical: bool = True  # whether the rules of `transition.canonical` hold; the paper has none
     limits: RowLimits | None = None  # the steps that constraints leave; None: no constraints
@@ -104,6 +105,8 @@ class Rules:
             left = self.limits.labels(where, boundary, may_be_filler=may, canonical=self.canonical)
             may |= left[:, FILLER]
         np.putmask(logits[:, FILLER], ~may, MINUS)
+        if self.bare is not None:
+            np.putmask(logits[:, self.bare], ~where.is_whole(boundary), MINUS)
         log_probs = log_softmax(logits)
         if left is not None:
             log_probs[~left] = MINUS

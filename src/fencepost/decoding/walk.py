@@ -300,7 +300,7 @@ def canonical(
     parses = _parses(found, constrained)
     steps = Steps.of([steps for _, steps in parses])
     row = np.array([number for number, _ in parses], dtype=np.intp)
-    free = Rules(rules.open_root, nearest_first=rules.nearest_first)
+    free = replace(rules, canonical=True, limits=None)
     each = score(stepper, boundaries, lengths, free, steps, sentence=row)
     log_probs = each.sum(1)
     order = np.lexsort((-log_probs, row))  # best first within each row

@@ -78,6 +78,7 @@ class PointingHead(nn.Module):
         decoder: size of the decoder's LSTM.
         previous_label: whether the last label is fed to the decoder, too.
         open_root: whether the whole sentence may be a filler, as among entities.
+        bare: the label of a whole sentence that has none, and of nothing else; None: no such label.
         dropout: in perceptrons and around the LSTM.
         perceptrons: those of the paper's text, or those of the authors' program.
         pointing: how scores become probabilities: see `decoding.rules`.
@@ -97,6 +98,7 @@ class PointingHead(nn.Module):
         previous_label: bool,
         open_root: bool,
         dropout: float,
+        bare: int | None = None,
         perceptrons: Literal["paper", "authors"] = "paper",
         pointing: Literal["softmax", "nearest-first"] = "softmax",
         standing: bool = False,
@@ -109,6 +111,7 @@ class PointingHead(nn.Module):
         self.temperature = 1.0  # logits are divided by it in search
         self.previous_label = previous_label
         self.open_root = open_root
+        self.bare = bare
         self.nearest_first = pointing == "nearest-first"
         of_authors = perceptrons == "authors"
 

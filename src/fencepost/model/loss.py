@@ -72,8 +72,12 @@ def pointing_loss(
     else:
         points = points.masked_fill(~on_device(allowed), float("-inf"))
         pointing = functional.cross_entropy(points.transpose(1, 2), target, reduction="none")
-    is_filler = torch.arange(labels.shape[-1], device=device) == FILLER
-    labels = labels.masked_fill(is_filler & ~on_device(fillers)[..., None], float("-inf"))
+    number = torch.arange(labels.shape[-1], device=device)
+    forbidden = (number == FILLER) & ~on_device(fillers)[..., None]
+    if over == "canonical" and head.bare is not None:
+        is_whole = on_device(where.is_whole(gold.boundaries) | ~gold.mask)
+        forbidden |= (number == head.bare) & ~is_whole[..., None]
+    labels = labels.masked_fill(forbidden, float("-inf"))
     labelling = functional.cross_entropy(
         labels.transpose(1, 2),
         on_device(gold.labels),

@@ -65,6 +65,7 @@ class Model:
         head = self.network.head(layer)
         return Rules(
             head.open_root,
+            bare=head.bare,
             nearest_first=head.nearest_first,
             canonical=canonical,
             limits=limits,
