@@ -152,6 +152,13 @@ class HeadsSettings(_Settings):
         return tuple(name for name in ("tree", "entities", "tags") if getattr(self, name))
 
 
+class JoinSettings(_Settings):
+    """Neighbouring sentences joined into long ones, other ones in each epoch."""
+
+    share: Share  # of the sentences of an epoch
+    longest: Count = 200  # words
+
+
 class TrainingSettings(_Settings):
     """The paper's recipe (section 3.3)."""
 
@@ -168,6 +175,7 @@ class TrainingSettings(_Settings):
     # Over which boundaries pointing is normalised; canonical: labels too, over those allowed.
     pointing_loss: Literal["all", "candidates", "canonical"] = "all"
     label_smoothing: Share = 0.0
+    join: JoinSettings | None = None  # None: sentences are as long as they are
     average: Share = 0.0  # decay of the moving average of weights; 0: none
     precision: Literal["fp32", "bf16"] = "fp32"
     device: str = "cpu"  # or cuda, cuda:1, mps

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.batching.arrays import Bools
-from fencepost.batching.steps import Steps
+from fencepost.batching.steps import Steps, canonical_steps, places
 from fencepost.batching.vocabulary import FILLER, Labels
 from fencepost.decoding.beam import beam
 from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.constraints import RowLimits, limits_of
-from fencepost.decoding.derivations import Derivations, canonical_steps
+from fencepost.decoding.derivations import Derivations
 from fencepost.decoding.rules import Rules
 from fencepost.decoding.walk import greedy, score
 from fencepost.errors import ConstraintError
@@ -246,7 +246,7 @@ def test_what_is_found_obeys_and_has_the_score_of_its_oracle(
                 continue
             assert len(set(made)) == len(made)
             assert all(obeys(parse_of(x), constraint, n, open_root=open_root) for x in made)
-            assert all(canonical_steps(steps) == steps for steps in made)
+            assert all(canonical_steps(places(steps)) == steps for steps in made)
             steps, sentence = Steps.of(made), np.full(len(made), row)
             each = score(stepper_of(head), boundaries, sizes, free, steps, sentence=sentence)
             scores = each.sum(1).tolist()

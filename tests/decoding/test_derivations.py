@@ -1,6 +1,6 @@
 import pytest
 
-from fencepost.decoding.derivations import canonical_steps
+from fencepost.batching.steps import canonical_steps, places
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from fencepost.decoding.derivations import canonical_steps
 def test_other_steps_to_a_parse_become_those_of_its_oracle(
     steps: list[tuple[int, int]], oracle: tuple[tuple[int, int], ...]
 ) -> None:
-    assert canonical_steps(steps) == oracle
+    assert canonical_steps(places(steps)) == oracle

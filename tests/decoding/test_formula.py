@@ -125,10 +125,8 @@ def test_only_a_whole_sentence_is_bare(settings: HeadSettings) -> None:
     assert found.log_probs[0, -1] == -np.inf, "there is room for all"
     assert np.exp(found.log_probs).sum() == pytest.approx(1, abs=1e-6)
     count = int(np.isfinite(found.log_probs).sum())
-    steps = Steps(
-        *(column[0, :count].astype(np.intp) for column in (found.boundaries, found.labels)),
-        found.counts[0, :count],
-    )
+    columns = (found.boundaries, found.labels, found.counts)
+    steps = Steps(*(column[0, :count].astype(np.intp) for column in columns))
     is_bare = steps.labels == head.bare
     assert set(zip(steps.starts[is_bare], steps.ends[is_bare], strict=True)) == {(0, 3)}
     inside = torch.from_numpy(boundaries).expand(count, -1, -1)

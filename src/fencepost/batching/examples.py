@@ -10,6 +10,7 @@ from fencepost.batching.steps import Numbered, numbered
 from fencepost.batching.vocabulary import Labels
 from fencepost.errors import DataError
 from fencepost.structure import Parse
+from fencepost.tasks.labels import NO_LABELS
 from fencepost.tasks.layers import layer_spans
 
 
@@ -23,8 +24,16 @@ class Example:
     weight: float = 1.0
 
 
-def collect_labels(parses: Iterable[Parse], heads: Iterable[str]) -> dict[str, Labels]:
-    """The labels of each head, from the parses that have its layer."""
+def collect_labels(
+    parses: Iterable[Parse], heads: Iterable[str], *, bare: bool = False
+) -> dict[str, Labels]:
+    """The labels of each head, from the parses that have its layer.
+
+    Args:
+        parses: to train on.
+        heads: their names.
+        bare: whether trees may have no label at all, even if none is like that.
+    """
     seen: dict[str, list[str | None]] = {head: [] for head in heads}
     for parse in parses:
         for head, labels in seen.items():
@@ -35,6 +44,8 @@ def collect_labels(parses: Iterable[Parse], heads: Iterable[str]) -> dict[str, L
     for head, labels in seen.items():
         if not labels:
             raise DataError(f"no sentence to train on has the layer {head!r}", kind="layer")
+    if bare and "tree" in seen:
+        seen["tree"].append(NO_LABELS)
     return {head: Labels.collect(labels) for head, labels in seen.items()}
 
 

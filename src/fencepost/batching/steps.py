@@ -27,6 +27,21 @@ def numbered(spans: Iterable[Span], labels: Labels) -> Numbered:
     return tuple((boundary, UNKNOWN if label is None else label) for boundary, label in numbers)
 
 
+def canonical_steps(spans: Iterable[tuple[int, int, int]]) -> Numbered:
+    """The steps of the oracle to spans with numbered labels, fillers among them or not.
+
+    The last span is over the whole sentence, label or not.
+
+    >>> canonical_steps([(0, 1, 0), (1, 2, 0), (0, 2, 5)])  # two fillers side by side
+    ((2, 5),)
+    """
+    *parts, (start, end, root) = spans
+    named = [Span(a, b, str(label)) for a, b, label in parts if label != FILLER]
+    whole = Span(start, end, str(root) if root != FILLER else None)
+    oracle = pointings([*named, whole])
+    return tuple((boundary, int(label or FILLER)) for boundary, label in oracle)
+
+
 def places(steps: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
     """Start, end and number of the label of the span that each step completes.
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from fencepost.batching.arrays import Floats, Ints
-from fencepost.batching.vocabulary import FILLER
-from fencepost.transition import Pointing, pointings, replay
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +44,3 @@ class Derivations:
         """Write rows in place of some."""
         for name in self.__dataclass_fields__:
             getattr(self, name)[index] = getattr(rows, name)
-
-
-def canonical_steps(steps: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """The steps of the oracle to the same parse: boundaries and numbers of labels.
-
-    >>> canonical_steps([(1, 0), (2, 0), (0, 5)])  # two fillers side by side
-    ((2, 5),)
-    """
-    spans = replay(Pointing(boundary, str(label) if label else None) for boundary, label in steps)
-    labelled = [span for span in spans[:-1] if span.label is not None]
-    oracle = pointings([*labelled, spans[-1]])  # the whole sentence comes last, label or not
-    return tuple((boundary, int(label or FILLER)) for boundary, label in oracle)

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fencepost.batching.arrays import Bools, Floats, Ints
-from fencepost.batching.steps import Steps
+from fencepost.batching.steps import Numbered, Steps, canonical_steps, places
 from fencepost.batching.vocabulary import FILLER
 from fencepost.decoding.blas import one_thread
 from fencepost.decoding.configurations import Configurations
-from fencepost.decoding.derivations import Derivations, canonical_steps
+from fencepost.decoding.derivations import Derivations
 from fencepost.decoding.rules import MINUS, Rules
 from fencepost.decoding.stepper import Stepper
 from fencepost.errors import TransitionError
@@ -321,9 +321,9 @@ def canonical(
     return made
 
 
-def _parses(found: Derivations, rows: Bools) -> list[tuple[int, tuple[tuple[int, int], ...]]]:
+def _parses(found: Derivations, rows: Bools) -> list[tuple[int, Numbered]]:
     """Each parse of some rows once, by its row and its canonical steps."""
-    parses: dict[tuple[int, tuple[tuple[int, int], ...]], None] = {}
+    parses: dict[tuple[int, Numbered], None] = {}
     for row, rank in np.argwhere(rows[:, None] & (found.log_probs > MINUS)).tolist():
         count = found.counts[row, rank]
         steps = zip(
@@ -331,5 +331,5 @@ def _parses(found: Derivations, rows: Bools) -> list[tuple[int, tuple[tuple[int,
             found.labels[row, rank, :count].tolist(),
             strict=True,
         )
-        parses[row, canonical_steps(steps)] = None
+        parses[row, canonical_steps(places(steps))] = None
     return list(parses)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from fencepost.batching.examples import Example, collect_labels, example, usual_wrapper
+from fencepost.batching.joining import Joining
 from fencepost.batching.vectors import read_vectors
 from fencepost.batching.vocabulary import Vocabulary
 from fencepost.build import Numbers
@@ -235,7 +236,10 @@ def prepare_training(
     """
     used = [parse for _, parse in parses]
     encoder = settings.network.encoder
-    numbers = Numbers(collect_labels(used, settings.heads.names), wrapper=usual_wrapper(used))
+    bare = settings.training.join is not None
+    numbers = Numbers(
+        collect_labels(used, settings.heads.names, bare=bare), wrapper=usual_wrapper(used)
+    )
     vectors: Tensor | None = None
     if isinstance(encoder, WordsSettings):
         static = None
@@ -293,6 +297,7 @@ def recipe_of(settings: Settings) -> Recipe:
         average=training.average,
         weights={name: getattr(settings.heads, name).weight for name in settings.heads.names},
         seed=settings.seed,
+        join=None if training.join is None else Joining(**training.join.model_dump()),
     )
 
 

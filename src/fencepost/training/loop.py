@@ -15,6 +15,7 @@ from torch.nn import functional
 from fencepost.batching.batches import gold_steps, padded, shares, shuffled
 from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs, Reader
+from fencepost.batching.joining import Joining
 from fencepost.errors import TrainingError
 from fencepost.model.loss import Over, pointing_loss
 from fencepost.model.network import Network, device_of
@@ -43,6 +44,7 @@ class Recipe:
     average: float
     weights: Mapping[str, float]  # of the heads' losses
     seed: int
+    join: Joining | None = None  # None: sentences are as long as they are
 
 
 @dataclass(slots=True)
@@ -148,8 +150,11 @@ def train(
         average: of weights, if one is wanted.
         losses: what is made small; None: `batch_losses`, the paper's.
     """
-    lengths = [len(example.words) for example in examples]
     seed = recipe.seed * 1_000_003 + progress.epoch
+    if recipe.join is not None:
+        bare = network.head("tree").bare if "tree" in network.heads else None
+        examples = recipe.join(examples, bare=bare, seed=seed)
+    lengths = [len(example.words) for example in examples]
     batches = shuffled(examples, lengths, most=recipe.batch_words, seed=seed)
     processes = Processes.of(accelerator)
     network.train()
