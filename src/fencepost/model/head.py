@@ -35,19 +35,23 @@ class Where(NamedTuple):
     cursor: Tensor  # (rows, steps)
     newest: Tensor  # (rows, steps): where the newest span starts
     label: Tensor  # (rows, steps): of the newest span
-    labels: Tensor | None  # (rows, steps, n + 1): of the span on the stack that starts there
-    merged: Tensor | None  # (rows, steps, n + 1): how many spans pointing there would merge, if any
+    second: Tensor | None = None  # (rows, steps): where the span below it starts, and 1; or 0
+    second_label: Tensor | None = None  # (rows, steps)
+    labels: Tensor | None = None  # (rows, steps, n + 1): of the span on the stack that starts there
+    merged: Tensor | None = None  # (rows, steps, n + 1): how many spans pointing there would merge
 
     @classmethod
     def of(cls, where: Configurations, device: torch.device) -> Where:
         """The configurations of rows, or of rows and steps."""
         columns = [where.cursor, where.newest, where.label + 1]
         if where.stack is not None:
+            start, label = where.second()
+            columns += [start + 1, label + 1]
             columns += [where.stack.labels + 1, where.merged().clip(max=MOST_MERGED)]
         tensors = [torch.from_numpy(column).to(device) for column in columns]
         if where.cursor.ndim == 1:
             tensors = [column[:, None] for column in tensors]
-        return cls(*tensors, *[None] * (5 - len(tensors)))
+        return cls(*tensors)
 
 
 class Sentences(NamedTuple):
@@ -83,7 +87,7 @@ class PointingHead(nn.Module):
         perceptrons: those of the paper's text, or those of the authors' program.
         pointing: how scores become probabilities: see `decoding.rules`.
         standing: whether the cursor's own boundary is part of the query.
-        context: whether the newest span is, and labels on the stack are looked at.
+        context: whether the two newest spans are, and labels on the stack are looked at.
         grid: whether each span has a score of its own.
         recurrent: whether the LSTM is there.
     """
@@ -155,6 +159,8 @@ class PointingHead(nn.Module):
         if context:
             self.newest_start = perceptron(boundary_width)
             self.newest_label = nn.Parameter(torch.zeros(labels + 1, mlp))
+            self.second_start = perceptron(boundary_width)
+            self.second_label = nn.Parameter(torch.zeros(labels + 1, mlp))
             self.stack_label = nn.Parameter(torch.zeros(labels + 1, mlp))
             self.merged = nn.Parameter(torch.zeros(MOST_MERGED + 1))
             self.label_newest = nn.Parameter(torch.zeros(labels + 1, mlp))
@@ -262,6 +268,10 @@ class PointingHead(nn.Module):
         if self.has_context:
             query = query + self.newest_start(at(boundaries, where.newest))
             query = query + self.newest_label[where.label]
+            assert where.second is not None
+            starts = self.second_start(at(boundaries, where.second.clamp(min=1) - 1))
+            query = query + starts * (where.second > 0)[..., None]
+            query = query + self.second_label[where.second_label]
         if self.two_ways:
             boundary = torch.arange(boundaries.shape[1], device=boundaries.device)
             leftward = boundary < where.cursor[:, :, None]

@@ -77,6 +77,8 @@ class Folded:
     standing: Perceptron | None
     newest_start: Perceptron | None
     newest_label: Floats | None  # (labels + 1, m)
+    second_start: Perceptron | None
+    second_label: Floats | None  # (labels + 1, m)
     stack_label: Floats | None  # (m, labels + 1)
     merged: Floats | None  # (numbers of merged spans,)
     grid: tuple[Perceptron, Perceptron] | None  # of starts and of ends
@@ -167,6 +169,8 @@ class Folded:
             standing=Perceptron.of(w, "standing") if "standing.first.weight" in w else None,
             newest_start=Perceptron.of(w, "newest_start") if context else None,
             newest_label=w["newest_label"] if context else None,
+            second_start=Perceptron.of(w, "second_start") if context else None,
+            second_label=w["second_label"] if context else None,
             stack_label=_columns(w["stack_label"] * sharp) if context else None,
             merged=w["merged"] * sharp if context else None,
             grid=(Perceptron.of(w, "grid_start"), Perceptron.of(w, "grid_end")) if grid else None,
@@ -202,6 +206,7 @@ class FastState(NamedTuple):
     for_labels: Floats  # (all boundaries, m): to MLP_label
     standing: Floats | None  # (all boundaries, m): the query's part of a cursor
     newest: Floats | None  # (all boundaries, m): the query's part of the newest span's start
+    second: Floats | None  # (all boundaries, m): that of the start of the span below it
     grid: Floats | None  # (all boundaries, n + 1): what the grid adds to each candidate
     sides: Floats  # (sentences, ways (n + 1), m)
     offsets: Floats | None  # (sentences, n + 1)
@@ -249,6 +254,7 @@ class FastStepper:
             flat.dot(weights.label_in),
             None if weights.standing is None else weights.standing(flat),
             None if weights.newest_start is None else weights.newest_start(flat),
+            None if weights.second_start is None else weights.second_start(flat),
             self._grid(flat, rows, width),
             sides.reshape(rows, -1, m),
             offsets,
@@ -311,9 +317,14 @@ class FastStepper:
             query = _of_rows(state, query)
         if state.standing is not None:
             query = query + state.standing.take(at_cursor, axis=0)
-        if state.newest is not None and weights.newest_label is not None:
+        if state.newest is not None and state.second is not None:
+            assert weights.newest_label is not None
+            assert weights.second_label is not None
             query = query + state.newest.take(state.place + where.newest, axis=0)
             query += weights.newest_label.take(where.label + 1, axis=0)
+            start, label = where.second()
+            query += state.second.take(state.place + start, axis=0) * (start >= 0)[:, None]
+            query += weights.second_label.take(label + 1, axis=0)
         return query
 
     def label_logits(self, state: FastState, where: Configurations, boundary: Ints) -> Floats:
@@ -385,7 +396,7 @@ class FastStepper:
         gates = self.gates(state, *inputs)
         gates += last[:, : gates.shape[1]]
         cell, outputs = _read(self.weights.state, self.weights.state_bias, gates, cell)
-        return FastState(*state[:9], cell, outputs, group, state.each)
+        return FastState(*state[:10], cell, outputs, group, state.each)
 
     def select(self, state: FastState, rows: Ints, *, each: int = 1) -> FastState:
         """The state of some of the rows."""
