@@ -95,7 +95,7 @@ def test_the_canonical_loss_is_minus_the_log_probability_of_the_parse(
     loss = pointing_loss(head, boundaries, sizes, steps, over="canonical")
     grid = head.read(boundaries).grid
     if grid is not None:
-        loss -= grid_loss(grid, sizes, steps)
+        loss -= grid_loss(grid, sizes, steps, open_root=head.open_root)
     np.testing.assert_allclose(-loss.numpy(), found.log_probs[:, 0], atol=1e-5)
 
 
@@ -134,5 +134,5 @@ def test_only_a_whole_sentence_is_bare(settings: HeadSettings) -> None:
     loss = pointing_loss(head, inside, sizes, steps, over="canonical")
     grid = head.read(inside).grid
     if grid is not None:
-        loss -= grid_loss(grid, sizes, steps)
+        loss -= grid_loss(grid, sizes, steps, open_root=head.open_root)
     np.testing.assert_allclose(-loss.numpy(), found.log_probs[0, :count], atol=1e-5)

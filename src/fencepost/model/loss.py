@@ -15,6 +15,7 @@ from fencepost.batching.vocabulary import FILLER
 from fencepost.decoding.configurations import Configurations, along
 from fencepost.decoding.rules import asked_before
 from fencepost.model.head import PointingHead, Where
+from fencepost.model.inside import log_sum
 
 Over = Literal["all", "candidates", "canonical"]
 
@@ -87,32 +88,29 @@ def pointing_loss(
     # Padded steps may have any score, even none.
     loss = (pointing + labelling).masked_fill(~mask, 0.0).sum(1)
     if sentences.grid is not None:
-        loss = loss + grid_loss(sentences.grid, lengths, gold)
+        loss = loss + grid_loss(sentences.grid, lengths, gold, open_root=head.open_root)
     return loss
 
 
-def grid_loss(grid: Tensor, lengths: Tensor, gold: Steps) -> Tensor:
-    """The binary cross-entropy of all spans: is there one with a label in the parse?
+def grid_loss(grid: Tensor, lengths: Tensor, gold: Steps, *, open_root: bool) -> Tensor:
+    """Minus the log-probability of the labelled spans of a parse among all sets that nest.
 
     Args:
         grid: (rows, n + 1, n + 1)
         lengths: in words, (rows,)
         gold: the steps of the parses
+        open_root: whether the whole sentence may go without a label
 
     Returns:
         (rows,)
     """
-    rows, width, _ = grid.shape
-    target = np.zeros((rows, width, width), dtype=np.float32)
-    labelled = gold.mask & (gold.labels != FILLER)
-    row, _ = labelled.nonzero()
-    target[row, gold.starts[labelled], gold.ends[labelled]] = 1.0
-    boundary = torch.arange(width, device=grid.device)
-    is_span = (boundary[:, None] < boundary) & (boundary <= lengths[:, None, None])
-    each = functional.binary_cross_entropy_with_logits(
-        grid, torch.from_numpy(target).to(grid), reduction="none"
-    )
-    return each.masked_fill(~is_span, 0.0).sum((1, 2))
+    row = torch.arange(len(grid), device=grid.device)
+    whole = grid[row, 0, lengths]
+    root = functional.softplus(whole) if open_root else whole
+    labelled = torch.from_numpy(gold.mask & (gold.labels != FILLER)).to(grid.device)
+    starts, ends = (torch.from_numpy(ends).to(grid.device) for ends in (gold.starts, gold.ends))
+    ours = grid[row[:, None], starts, ends].masked_fill(~labelled, 0.0).sum(1)
+    return log_sum(grid, lengths) + root - ours
 
 
 def allowed_along(
