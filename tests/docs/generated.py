@@ -54,6 +54,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "`[heads.entities]`": config.EntitiesSettings,
     "`[heads.tags]`": config.TagsSettings,
     "`[training]`": config.TrainingSettings,
+    "`training.join`": config.JoinSettings,
 }
 
 # What a setting means. Where nothing is said here, the comment beside it in config.py is shown.
@@ -94,7 +95,7 @@ MEANINGS = {
     "HeadSettings.pointing": "`softmax` over candidates, or `nearest-first`: asked one after the "
     'other, with `training.pointing_loss = "canonical"`',
     "HeadSettings.standing": "whether the cursor's own boundary is part of the query",
-    "HeadSettings.context": "whether the newest span is, and labels on the stack are looked at",
+    "HeadSettings.context": "whether the two newest spans are, and labels on the stack are looked at",
     "HeadSettings.grid": "whether each span has a score of its own, trained on all spans",
     "HeadSettings.recurrent": "`false` leaves out the LSTM; needs `standing` and `context`, and no "
     "`previous_label`",
@@ -109,6 +110,9 @@ MEANINGS = {
     "TrainingSettings.clip": "the longest gradient",
     "TrainingSettings.pointing_loss": "over what pointing is normalised; `canonical`: what search "
     "allows, and then labels are, too",
+    "TrainingSettings.join": "neighbouring sentences are joined into long ones: see below",
+    "JoinSettings.share": "of the sentences of an epoch that are joined ones",
+    "JoinSettings.longest": "words of a joined sentence at the most",
     "TrainingSettings.label_smoothing": "share that is given to all labels alike",
     "TrainingSettings.precision": "`bf16` only where the device has it for LSTMs",
     "TrainingSettings.threads": "of the processor; without it, as many as torch takes",

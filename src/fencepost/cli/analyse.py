@@ -52,8 +52,9 @@ def analyse(
     Prints scores, differences between systems and sorts of mistakes; --out writes a page with F1
     by length, children, label, depth and sentence length as pictures, and with mistakes drawn.
 
-    Brackets are counted as evaluate counts them: by EVALB's rules, without TOP, ROOT, S1 and
-    VROOT, over the gold words and gold tags, so that other tags in PREDICTED do no harm. An empty
+    Brackets are counted as evaluate counts them: by EVALB's rules, without a wrapper at the top
+    (TOP, ROOT, S1, VROOT or no label), over the gold words and gold tags, so that other tags in
+    PREDICTED do no harm. An empty
     line in a file of predicted brackets is a sentence that could not be parsed; all of its gold
     spans are missing. Entities count by strict match. The page needs matplotlib: pip install
     'fencepost[train]'.

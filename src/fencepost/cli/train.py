@@ -127,8 +127,8 @@ def evaluate(
     """Score a model on gold sentences: brackets as EVALB counts them, entities by strict match.
 
     Gold trees are read as they are for training, without traces, functions and features. Predicted
-    brackets stand over the gold words and tags; wrappers at the top (TOP, ROOT, S1, VROOT) do not
-    count. The model's own tags are scored beside them.
+    brackets stand over the gold words and tags; a wrapper at the top (TOP, ROOT, S1, VROOT or no
+    label) does not count. The model's own tags are scored beside them.
 
     Examples:
       fencepost evaluate en-small dev.ptb

@@ -97,8 +97,8 @@ def _totals(layer: LayerAnalysis) -> str:
         if system.scores.unparsed
     ]
     rules = (
-        "Brackets are counted as EVALB does with COLLINS.prm, and wrappers named ROOT, S1 or VROOT "
-        "do not count, as TOP does not. Predicted brackets stand over the gold words and tags."
+        "Brackets are counted as EVALB does with COLLINS.prm, but for a wrapper at the top (ROOT, "
+        "TOP, S1, VROOT or no label). Predicted brackets stand over the gold words and tags."
         if layer.layer == "tree"
         else "An entity is right if its words and its label are those of a gold one."
     )
