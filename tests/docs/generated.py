@@ -95,7 +95,7 @@ MEANINGS = {
     "HeadSettings.pointing": "`softmax` over candidates, or `nearest-first`: asked one after the "
     'other, with `training.pointing_loss = "canonical"`',
     "HeadSettings.standing": "whether the cursor's own boundary is part of the query",
-    "HeadSettings.context": "whether the two newest spans are, and labels on the stack are looked at",
+    "HeadSettings.context": "whether the two newest spans are, too, and labels on the stack",
     "HeadSettings.grid": "whether each span has a score of its own, trained on all spans",
     "HeadSettings.recurrent": "`false` leaves out the LSTM; needs `standing` and `context`, and no "
     "`previous_label`",

@@ -140,10 +140,12 @@ class PointingHead(nn.Module):
         self.two_ways = grid or self.nearest_first
         self.biaffine = nn.Parameter(torch.zeros(*[2][: self.two_ways], mlp + 1, mlp))
         self.label: LabelPerceptron | Perceptron
+        # Without a state to tell them, labels want to know both ends of a span.
+        label_width = state + boundary_width if recurrent else 2 * boundary_width
         if of_authors:
-            self.label = LabelPerceptron(state + boundary_width, hidden=mlp)
+            self.label = LabelPerceptron(label_width, hidden=mlp)
         else:
-            self.label = Perceptron(state + boundary_width, hidden=mlp, dropout=dropout)
+            self.label = Perceptron(label_width, hidden=mlp, dropout=dropout)
         nn.init.normal_(self.label_vectors, std=mlp**-0.5)
         if recurrent:
             nn.init.normal_(self.start, std=width**-0.5)
@@ -307,8 +309,9 @@ class PointingHead(nn.Module):
         Returns:
             (rows, steps, labels)
         """
-        spans = at(boundaries, ends) - at(boundaries, starts)
-        hidden = self.label.first(torch.cat((states, spans), dim=-1))
+        first, last = at(boundaries, starts), at(boundaries, ends)
+        seen = (first, last) if self.lstm is None else (states, last - first)
+        hidden = self.label.first(torch.cat(seen, dim=-1))
         if self.has_context:
             assert where.labels is not None
             child = where.labels.gather(2, starts[:, :, None])[:, :, 0]

@@ -90,7 +90,8 @@ class Folded:
     span_bias: Floats | None  # (m,)
     span: Floats | None  # (m, 4 d): MLP_span's hidden layer to gates
     labels_in: Floats | None  # (labels, 4 d): the last label to gates
-    label_in: Floats  # (width, m): boundaries to the hidden layer of MLP_label
+    label_start: Floats | None  # (width, m): starts of spans to the hidden layer of MLP_label
+    label_end: Floats  # (width, m): ends of spans to it; None above: starts count the opposite
     label_newest: Floats | None  # (labels + 1, m): the newest label to that layer
     label_child: Floats | None  # (labels + 1, m): the first label of a merge to it
     norm: tuple[Floats, Floats] | None  # of MLP_label, (m,) twice; None: it has a leaky ReLU
@@ -107,7 +108,7 @@ class Folded:
         Names and shapes tell which of its settings are on.
         """
         w = weights
-        m = w["label_vectors"].shape[1]
+        m, width = w["label_vectors"].shape[1], w["point.first.weight"].shape[1]
         sharp = 1 / temperature
         recurrent, grid, context = "lstm.weight_ih_l0" in w, "grid" in w, "newest_label" in w
         d = len(w["first_hidden"]) if recurrent else 0
@@ -182,7 +183,8 @@ class Folded:
             span_bias=span_bias,
             span=span,
             labels_in=labels_in,
-            label_in=_columns(label_first[:, d:]),
+            label_start=None if recurrent else _columns(label_first[:, :width]),
+            label_end=_columns(label_first[:, -width:]),
             label_newest=w["label_newest"] if context else None,
             label_child=w["label_child"] if context else None,
             norm=norm,
@@ -203,7 +205,8 @@ class FastState(NamedTuple):
 
     for_spans: Floats | None  # (all boundaries, m): to MLP_span
     words: Floats | None  # (all boundaries - 1, 4 d): what the word behind each gives to gates
-    for_labels: Floats  # (all boundaries, m): to MLP_label
+    label_starts: Floats  # (all boundaries, m): to MLP_label, where a span starts
+    label_ends: Floats  # (all boundaries, m): and where it ends
     standing: Floats | None  # (all boundaries, m): the query's part of a cursor
     newest: Floats | None  # (all boundaries, m): the query's part of the newest span's start
     second: Floats | None  # (all boundaries, m): that of the start of the span below it
@@ -248,10 +251,12 @@ class FastStepper:
             spans = flat.dot(weights.span_in)
             if rows <= _FEW_ROWS:
                 words = self._gates_of(spans[1:] - spans[:-1])
+        ends = flat.dot(weights.label_end)
         return FastState(
             spans,
             words,
-            flat.dot(weights.label_in),
+            -ends if weights.label_start is None else flat.dot(weights.label_start),
+            ends,
             None if weights.standing is None else weights.standing(flat),
             None if weights.newest_start is None else weights.newest_start(flat),
             None if weights.second_start is None else weights.second_start(flat),
@@ -331,7 +336,8 @@ class FastStepper:
         """Scores of the labels of the spans made by pointing there: (rows, labels)."""
         weights, m = self.weights, state.sides.shape[-1]
         start, end = _ends(state, where, boundary)
-        spans = _between(state.for_labels, start, end)
+        spans = state.label_ends.take(end, axis=0)
+        spans += state.label_starts.take(start, axis=0)
         spans += _of_rows(state, state.outputs[:, -m:])
         if where.stack is not None and weights.label_newest is not None:
             assert weights.label_child is not None
@@ -396,7 +402,7 @@ class FastStepper:
         gates = self.gates(state, *inputs)
         gates += last[:, : gates.shape[1]]
         cell, outputs = _read(self.weights.state, self.weights.state_bias, gates, cell)
-        return FastState(*state[:10], cell, outputs, group, state.each)
+        return FastState(*state[:11], cell, outputs, group, state.each)
 
     def select(self, state: FastState, rows: Ints, *, each: int = 1) -> FastState:
         """The state of some of the rows."""
