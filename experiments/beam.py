@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from experiments.commands import arguments, start
 from experiments.keeping import keep
-from experiments.running import Plan, run
+from experiments.running import Plan, seed_runs
 from fencepost.cli.tables import table
 from fencepost.run.evaluate import evaluate, main_figure
 
@@ -25,8 +25,8 @@ def main() -> None:
     options = arguments(__doc__, corpora=("gum-trees", "sinica")).parse_args()
     rows = [["", *(f"{rules}, beam {beams}" for rules in RULES for beams in BEAMS)]]
     for corpus in options.corpora:
-        for seed in options.seeds:
-            done = run(Plan(corpus), seed, options)
+        for done in seed_runs(Plan(corpus), options):
+            seed = done.result.seed
             model, gold = done.model(), done.gold()
             figures = {
                 f"{rules}-{beams}": main_figure(
@@ -35,8 +35,15 @@ def main() -> None:
                 for rules, canonical in RULES.items()
                 for beams in BEAMS
             }
-            rows.append([f"{corpus}, seed {seed}", *(f"{f1:.2f}" for f1 in figures.values())])
-            data = {"corpus": corpus, "seed": seed, "run": done.result.commit, "f1": figures}
+            told = f"{corpus}, {done.result.scored}, seed {seed}"
+            rows.append([told, *(f"{f1:.2f}" for f1 in figures.values())])
+            data = {
+                "corpus": corpus,
+                "seed": seed,
+                "of": done.result.scored,
+                "run": done.result.commit,
+                "f1": figures,
+            }
             keep(f"beam-{corpus}-{seed}", data, options)
     print(table(rows))
 

@@ -14,7 +14,7 @@ both        trees and entities in one network
 from __future__ import annotations
 
 from experiments.commands import arguments, start
-from experiments.running import Plan, run
+from experiments.running import Plan, seed_runs
 from experiments.systems.exploring import Exploring
 from experiments.tables import score_table
 
@@ -42,10 +42,10 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=NAMES, choices=NAMES, help="not all of them")
     options = parser.parse_args()
     plans = [plan for plan in PLANS if plan.name in options.only]
-    rows = [[run(plan, seed, options) for seed in options.seeds] for plan in plans]
+    rows = [seed_runs(plan, options) for plan in plans]
     if "both" in options.only:
-        together = [run(TOGETHER, seed, options) for seed in options.seeds]
-        apart = [run(APART, seed, options) for seed in options.seeds]
+        together = seed_runs(TOGETHER, options)
+        apart = seed_runs(APART, options)
         print(score_table([apart, together], "entities"))
         rows.append(together)
     print(score_table(rows, "tree"))

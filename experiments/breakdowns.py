@@ -39,6 +39,8 @@ def figure(
             system: [broken_down(run) for run in same]
             for system, same in zip(options.systems, done, strict=True)
         }
+        seeds = [run.result.seed for run in done[0]]
+        scored = done[0][0].result.scored
         first = next(iter(broken.values()))[0].by[by]
         bins = {bin_: match.gold for bin_, match in first.items() if match.gold}
         figures = {
@@ -47,15 +49,15 @@ def figure(
         }
         rows = [[told, *bins], ["gold spans", *(f"{count:,}" for count in bins.values())]]
         rows += [[system, *map(spread, each)] for system, each in figures.items()]
-        print(f"{corpus}, dev, F1 by {told}, seeds {' '.join(map(str, options.seeds))}")
+        print(f"{corpus}, {scored}, F1 by {told}, seeds {' '.join(map(str, seeds))}")
         print(table(rows))
-        title = f"F1 by {told}, {corpus}, dev"
+        title = f"F1 by {told}, {corpus}, {done[0][0].result.part}"
         ticks = [f"{bin_}\n({count:,})" for bin_, count in bins.items()]
         series = [
             Series(
                 system,
-                [fmean(seeds) for seeds in each],
-                [stdev(seeds) if len(seeds) > 1 else 0.0 for seeds in each],
+                [fmean(same) for same in each],
+                [stdev(same) if len(same) > 1 else 0.0 for same in each],
             )
             for system, each in figures.items()
         ]
@@ -65,7 +67,8 @@ def figure(
         print(path)
         data: dict[str, Any] = {
             "corpus": corpus,
-            "seeds": list(options.seeds),
+            "seeds": seeds,
+            "of": scored,
             "bins": bins,
             "f1": figures,
             "paper": paper,

@@ -17,14 +17,14 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def arguments(
-    description: str | None, *, corpora: tuple[str, ...] = (), seeds: tuple[int, ...] = (1,)
+    description: str | None, *, corpora: tuple[str, ...] = (), seeds: bool = True
 ) -> argparse.ArgumentParser:
     """The options that every script has.
 
     Args:
         description: of the script.
         corpora: what it runs on unless told otherwise; none: it does not take any.
-        seeds: with which, unless told otherwise; none: there is no chance in it.
+        seeds: whether it takes any.
     """
     commit()  # now: the checkout may move on while this runs
     parser = argparse.ArgumentParser(
@@ -37,7 +37,12 @@ def arguments(
             "--corpora", nargs="+", default=corpora, help=f"without it: {' '.join(corpora)}"
         )
     if seeds:
-        parser.add_argument("--seeds", type=int, nargs="+", default=seeds, help="a run with each")
+        parser.add_argument(
+            "--seeds",
+            type=int,
+            nargs="+",
+            help="a run with each; without it: 1, and for the paper's corpora 1 2 3",
+        )
     parser.add_argument("--data", default=DATA, help=f"the folder of open corpora; else {DATA}")
     parser.add_argument("--out", default="runs/experiments", help="where runs and their models go")
     parser.add_argument(

@@ -1,15 +1,24 @@
-"""Which corpus, with which settings: the paper's in `configs/`, open ones in `configs/` here."""
+"""Which corpus, with which settings: the paper's in `configs/`, open ones in `configs/` here.
+
+Figures of the paper's corpora are of test, with the weights of the best dev epoch and three seeds,
+as in the paper. Those of open corpora are of dev, with the last weights, so that dev chooses
+nothing, and one seed.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from experiments.encoder import OUT as ENCODER
 from fencepost.config import Corpus, Settings, read_settings
 from fencepost.errors import ConfigError
+from fencepost.run.prepare import WITH_LISTS
+
+Part = Literal["dev", "test"]
 
 PAPER = Path("configs")  # corpora that one has to buy, encoders that want a graphics card
 OPEN = Path("experiments/configs")
@@ -41,7 +50,20 @@ class Chosen:
     name: str
     settings: Settings
     train_sentences: int | None = None  # None: all
-    dev_sentences: int | None = None
+    gold_sentences: int | None = None  # of dev, and of test
+    part: Part = "dev"  # which is scored; for test, dev chooses the epoch
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds to run with, unless the command line has others."""
+        return (1, 2, 3) if self.part == "test" else (1,)
+
+    def gold_files(self, part: Part) -> tuple[Corpus, ...]:
+        """The annotated files of a part: test lies beside dev, as `fencepost prepare` writes it."""
+        dev = self.settings.data.dev
+        if part == "dev":
+            return dev
+        return tuple(_moved(one, lambda path: str(Path(path).with_stem("test"))) for one in dev)
 
 
 def chosen(name: str, options: argparse.Namespace, changes: Sequence[str] = ()) -> Chosen:
@@ -63,14 +85,21 @@ def chosen(name: str, options: argparse.Namespace, changes: Sequence[str] = ()) 
     settings = read_settings(path, changes=changes)
     data = settings.data.model_copy(
         update={
-            part: tuple(_moved(corpus, options.data) for corpus in getattr(settings.data, part))
+            part: tuple(
+                _moved(one, lambda path: path.replace(DATA, options.data, 1))
+                for one in getattr(settings.data, part)
+            )
             for part in ("train", "dev")
         }
     )
-    settings = settings.model_copy(update={"data": data})
-    if options.quick:
-        return Chosen(name, settings, QUICK_SENTENCES, QUICK_SENTENCES)
-    return Chosen(name, settings, FIRST.get(name))
+    is_open = path.parent == OPEN or any(one.path.startswith(DATA) for one in settings.data.dev)
+    return Chosen(
+        name,
+        settings.model_copy(update={"data": data}),
+        QUICK_SENTENCES if options.quick else FIRST.get(name),
+        QUICK_SENTENCES if options.quick else None,
+        "dev" if is_open else "test",
+    )
 
 
 def check_encoder(settings: Settings) -> None:
@@ -80,12 +109,20 @@ def check_encoder(settings: Settings) -> None:
         raise ConfigError(f"{ENCODER}: this encoder is made by python -m experiments.encoder")
 
 
-def _moved(corpus: Corpus, data: str) -> Corpus:
-    """The same files in another folder."""
-    return corpus.model_copy(
-        update={
-            key: path.replace(DATA, data, 1)
-            for key in ("path", "also")
-            if (path := getattr(corpus, key))
-        }
-    )
+def check_test(here: Chosen) -> None:
+    """Say how the test part is made, if it is wanted and not there."""
+    for corpus in here.gold_files("test") if here.part == "test" else ():
+        path = Path(corpus.path)
+        if not path.exists():
+            name = path.parent.name
+            lists = " --train IDS --dev IDS --test IDS" if name in WITH_LISTS else ""
+            raise ConfigError(
+                f"{path}: no such file; {here.name} is scored on its test part, which is made by "
+                f"fencepost prepare {name} SOURCE {path.parent}{lists}"
+            )
+
+
+def _moved(corpus: Corpus, move: Callable[[str], str]) -> Corpus:
+    """A corpus whose files are elsewhere."""
+    files = {key: move(path) for key in ("path", "also") if (path := getattr(corpus, key))}
+    return corpus.model_copy(update=files)

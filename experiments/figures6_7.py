@@ -68,7 +68,7 @@ def draw(counts: Counter[tuple[int, int]], *, title: str, path: Path) -> None:
 
 def main() -> None:
     """Count and draw."""
-    options = arguments(__doc__, corpora=CORPORA + ENTITIES, seeds=()).parse_args()
+    options = arguments(__doc__, corpora=CORPORA + ENTITIES, seeds=False).parse_args()
     rows = [["", "sentences", "words", "steps", "steps a word", "splits a word"]]
     for corpus in options.corpora:
         here = chosen(corpus, options)

@@ -7,7 +7,7 @@ python -m experiments.loss --corpora ptb ctb7    # the paper's, on a graphics ca
 from __future__ import annotations
 
 from experiments.commands import arguments, start
-from experiments.running import Plan, run
+from experiments.running import Plan, seed_runs
 from experiments.tables import score_table
 
 
@@ -19,11 +19,7 @@ def plans(corpus: str) -> tuple[Plan, ...]:
 def main() -> None:
     """Train and score both on each corpus."""
     options = arguments(__doc__, corpora=("gum-trees", "sinica")).parse_args()
-    rows = [
-        [run(plan, seed, options) for seed in options.seeds]
-        for corpus in options.corpora
-        for plan in plans(corpus)
-    ]
+    rows = [seed_runs(plan, options) for corpus in options.corpora for plan in plans(corpus)]
     print(score_table(rows, "tree"))
 
 

@@ -16,6 +16,7 @@ from string import Template
 from typing import Any
 
 from experiments.keeping import RESULTS
+from experiments.running import Result
 from experiments.tables import spread
 from fencepost.scoring.bootstrap import Difference
 
@@ -268,18 +269,20 @@ def run_table() -> str:
         data = kept(path.stem)
         if "scores" not in data:
             continue
-        told = ", ".join(f"{scores['f1']:.2f}" for scores in data["scores"].values())
+        result = Result(**data)
         rows.append(
             [
                 f"`{path.stem}`",
-                f"`{data['command']}`",
-                data["commit"],
-                f"{data['train_sentences']:,} × {data['epochs']}",
-                f"{data['minutes']:.1f}",
-                told,
+                f"`{result.command}`",
+                result.commit,
+                f"{result.train_sentences:,} × {result.epochs}",
+                f"{result.minutes:.1f}",
+                result.scored,
+                ", ".join(f"{result.figure(layer):.2f}" for layer in result.scores),
             ]
         )
-    return table(["result", "command", "commit", "sentences × epochs", "minutes", "F1"], rows)
+    header = ["result", "command", "commit", "sentences × epochs", "minutes", "of", "F1"]
+    return table(header, rows)
 
 
 def other_commands() -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from experiments.commands import arguments, start
 from experiments.keeping import keep
-from experiments.running import Plan, Run, run
+from experiments.running import Plan, Run, seed_runs
 from experiments.systems.chart import Chart
 from experiments.systems.pointing import Pointing
 from experiments.systems.splitting import Splitting
@@ -43,7 +43,7 @@ def runs(
 ) -> list[list[Run]]:
     """The runs of each system on each corpus, with all seeds."""
     return [
-        [run(plan(corpus, name, options.epochs), seed, options) for seed in options.seeds]
+        seed_runs(plan(corpus, name, options.epochs), options)
         for corpus in corpora
         for name in systems
     ]
@@ -65,12 +65,17 @@ def main() -> None:
     done = runs(options.corpora, options.systems, options)
     print(score_table(done, "tree"))
     for corpus in options.corpora if len(options.systems) > 1 else ():
-        found = differences([same for same in done if same[0].plan.corpus == corpus])
-        print(f"\n{corpus}\n{difference_table(found)}")
+        here = [same for same in done if same[0].plan.corpus == corpus]
+        found, scored = differences(here), here[0][0].result.scored
+        print(f"\n{corpus}, {scored}\n{difference_table(found)}")
         data = [{"first": one, "second": other, **by.to_dict()} for one, other, by in found]
         keep(
             f"significance-{corpus}{suffix(options)}",
-            {"seeds": options.seeds, "differences": data},
+            {
+                "seeds": [one.result.seed for one in here[0]],
+                "of": scored,
+                "differences": data,
+            },
             options,
         )
 

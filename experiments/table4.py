@@ -9,7 +9,7 @@ python -m experiments.table4 --corpora ace2004 ace2005 genia   # the paper's, on
 from __future__ import annotations
 
 from experiments.commands import arguments, start
-from experiments.running import Plan, run
+from experiments.running import Plan, seed_runs
 from experiments.systems.classifier import Classifier
 from experiments.tables import score_table
 
@@ -27,11 +27,7 @@ def main() -> None:
     """Train and score each on each corpus."""
     corpora = ("gum-entities", "litbank", "genia-entities", "germeval")
     options = arguments(__doc__, corpora=corpora).parse_args()
-    rows = [
-        [run(plan, seed, options) for seed in options.seeds]
-        for corpus in options.corpora
-        for plan in plans(corpus)
-    ]
+    rows = [seed_runs(plan, options) for corpus in options.corpora for plan in plans(corpus)]
     print(score_table(rows, "entities"))
 
 

@@ -5,7 +5,7 @@
 
 All systems are timed in turn within one run, several rounds, one thread, processor time: compare
 figures of one run only. Reading the sentences is part of it, and the same for all. For time against
-length, the words of dev are cut anew into sentences of one length.
+length, the words of the scored part are cut anew into sentences of one length.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def cut(sentences: Sequence[Sentence], length: int) -> list[Sentence]:
 
 def main() -> None:
     """Train what is missing, and time it."""
-    parser = arguments(__doc__, corpora=("gum-trees-words",), seeds=())
+    parser = arguments(__doc__, corpora=("gum-trees-words",), seeds=False)
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"without it: {ROUNDS}")
     options = parser.parse_args()
     rounds = 1 if options.quick else options.rounds
@@ -70,7 +70,8 @@ def main() -> None:
         for name, speed in speeds.items():
             ratio = speed / speeds["splitting"]
             rows.append([name, f"{speed:.0f}", f"{ratio:.2f}", f"{f1[name]:.2f}"])
-        print(f"{corpus}, dev, {len(sentences):,} sentences\n{table(rows)}\n")
+        scored = done[0].result.scored
+        print(f"{corpus}, {scored}, {len(sentences):,} sentences\n{table(rows)}\n")
         lengths = LENGTHS[:3] if options.quick else LENGTHS
         by_length = [
             (length, len(some) * length, timed(systems, some, rounds=rounds))
@@ -96,6 +97,7 @@ def main() -> None:
         )
         data = {
             "corpus": corpus,
+            "of": scored,
             "rounds": rounds,
             "sentences": len(sentences),
             "sentences_a_second": speeds,

@@ -12,13 +12,13 @@ from fencepost.scoring.judging import judge_trees
 
 
 def score_table(runs: Sequence[Sequence[Run]], layer: str) -> str:
-    """A table with precision, recall and F1 on dev.
+    """A table with precision, recall and F1.
 
     Args:
         runs: for each row, those with different seeds.
         layer: `tree` or `entities`.
     """
-    rows = [["", "P", "R", "F1", "seeds", "minutes", "words/s"]]
+    rows = [["", "P", "R", "F1", "of", "seeds", "minutes", "words/s"]]
     for same in runs:
         results = [run.result for run in same]
         figures = [
@@ -29,6 +29,7 @@ def score_table(runs: Sequence[Sequence[Run]], layer: str) -> str:
             [
                 f"{results[0].corpus}, {results[0].name}",
                 *figures,
+                results[0].scored,
                 " ".join(str(result.seed) for result in results),
                 f"{fmean(result.minutes for result in results):.1f}",
                 f"{fmean(result.words_per_second for result in results):.0f}",
@@ -50,7 +51,7 @@ def spread(figures: Sequence[float]) -> str:
 def differences(
     runs: Sequence[Sequence[Run]], *, samples: int = 10_000
 ) -> list[tuple[str, str, Difference]]:
-    """How sure the differences between systems are, by paired bootstrap over dev sentences.
+    """How sure the differences between systems are, by paired bootstrap over sentences.
 
     A sentence counts with all of a system's seeds together. What is drawn anew are sentences, not
     seeds: how far other seeds would have led elsewhere is told by the spread, not by this.
@@ -74,7 +75,7 @@ def difference_table(found: Sequence[tuple[str, str, Difference]]) -> str:
 
 
 def _counts(runs: Sequence[Run]) -> list[Counts]:
-    """What each dev sentence adds to the score, over all runs."""
+    """What each sentence adds to the score, over all runs."""
     sums: list[Counts] = []
     for run in runs:
         pairs = zip(run.gold(), run.predicted(), strict=True)

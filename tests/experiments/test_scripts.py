@@ -1,6 +1,7 @@
 """The scripts of the paper's tables and figures, on a few sentences of our own."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -15,21 +16,25 @@ from experiments import report
 from experiments.commands import arguments, command_line, commit, start
 from experiments.corpora import OPEN, PAPER, QUICK, check_encoder, chosen
 from experiments.keeping import RESULTS
-from experiments.running import Plan, run
+from experiments.running import Plan, Run, run
 from experiments.systems.pointing import Pointing
 from experiments.table5 import cut
 from experiments.tables import difference_table
 from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
-from fencepost.errors import ConfigError
+from fencepost.errors import ConfigError, DataError
+from fencepost.formats import Reading
 from fencepost.model.network import Network
+from fencepost.parser.model import Model
+from fencepost.run.prepare import CORPORA
 from fencepost.scoring.bootstrap import Difference
-from fencepost.structure import Sentence
+from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.training.loop import Recipe
 from tests.eight import LINES
 from tests.shared import SHARED, needs_shared_data
 
 Script = Callable[..., str]
+SMALL = tuple(change for change in QUICK if not change.startswith("training.epochs"))
 
 
 @pytest.fixture
@@ -72,9 +77,11 @@ def test_table_2_trains_three_systems_and_compares_them(
     for name in ("pointing", "splitting", "chart"):
         assert f"gum-trees, {name} " in told
     assert "pointing - splitting" in told
+    assert "dev, last" in told
     folder = tmp_path / "runs/quick/gum-trees/chart/seed-1"
     result = json.loads((folder / "result.json").read_text())
     assert (result["seed"], result["train_sentences"], result["epochs"]) == (1, 8, 1)
+    assert (result["part"], result["weights"]) == ("dev", "last")
     assert 0 <= result["scores"]["tree"]["f1"] <= 100
     assert len((folder / "predicted.jsonl").read_text().splitlines()) == 8
 
@@ -106,17 +113,17 @@ def test_heads_are_compared_with_a_chart(script: Script, data: Path) -> None:
 
 
 class Stopped(Pointing):
-    """Our way, until somebody stops it in the middle."""
+    """Our way, until somebody stops it after some batches."""
 
-    def __init__(self) -> None:
-        self.batches = 0
+    def __init__(self, batches: int = 2) -> None:
+        self.batches = batches
 
     def losses(
         self, network: Network, batch: Sequence[Example], inputs: Inputs, recipe: Recipe
     ) -> dict[str, Tensor]:
-        self.batches += 1
-        if self.batches > 2:
+        if not self.batches:
             raise KeyboardInterrupt
+        self.batches -= 1
         return super().losses(network, batch, inputs, recipe)
 
 
@@ -136,6 +143,132 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(
     for name in ("weights.safetensors", "predicted.jsonl"):
         assert (stopped.folder / name).read_bytes() == (whole.folder / name).read_bytes()
     assert stopped.result.scores == whole.result.scores
+
+
+@pytest.fixture
+def bought(tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the paper's settings, and our sentences where its corpora would be."""
+    (tmp_path / "configs").symlink_to(Path(__file__).parents[2] / PAPER)
+    folder = tmp_path / "data/ptb"
+    folder.mkdir(parents=True)
+    for part, sentences in (("train", 8), ("dev", 7), ("test", 5)):
+        (folder / f"{part}.ptb").write_text("".join(f"{tree}\n" for tree, _ in LINES[:sentences]))
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+class Scripted(Stopped):
+    """Parses dev without a mistake after some epochs, and badly after the others."""
+
+    def __init__(self, *rights: bool, dev: Path, batches: int = 100) -> None:
+        super().__init__(batches)
+        self.rights = list(rights)
+        self.gold = {parse.words: parse for parse in Reading(dev)}
+        self.weights: list[dict[str, Tensor]] = []  # after each epoch
+
+    def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
+        if not self.rights:
+            return super().predict(model, sentences)
+        weights = model.network.state_dict()
+        self.weights.append({name: value.clone() for name, value in weights.items()})
+        if self.rights.pop(0):
+            return [self.gold[sentence.words] for sentence in sentences]
+        return [Parse(one, tree=Tree(one, (Span(0, len(one), "X"),))) for one in sentences]
+
+
+def run_bought(system: Pointing, out: Path, *, epochs: int) -> Run:
+    options = arguments("").parse_args(["--quick", "--quiet", "--out", str(out)])
+    changes = (f"training.epochs={epochs}", "heads.tree.mlp=16", "heads.tree.decoder=16")
+    return run(Plan("ptb", changes=changes, system=system), 1, options)
+
+
+def test_on_a_corpus_of_the_paper_three_seeds_are_scored_on_test(
+    script: Script, bought: Path, tmp_path: Path
+) -> None:
+    told = script("table2", "--corpora", "ptb", "--systems", "pointing", "chart")
+    rows = [line.split() for line in told.splitlines() if line.startswith("ptb, ") and "±" in line]
+    assert [row[1] for row in rows] == ["pointing", "chart"]
+    assert all("test, best dev epoch 1 2 3" in " ".join(row) for row in rows)
+    folder = tmp_path / "runs/quick/ptb/pointing/seed-3"
+    result = json.loads((folder / "result.json").read_text())
+    assert (result["part"], result["weights"]) == ("test", "best dev epoch")
+    assert (result["best_epoch"], result["dev_sentences"]) == (1, 7)
+    assert result["scores"]["tree"]["sentences"] == 5
+    assert len((folder / "predicted.jsonl").read_text().splitlines()) == 5
+
+
+def test_other_seeds_can_be_had(script: Script, bought: Path, tmp_path: Path) -> None:
+    script("table3", "--corpora", "ptb", "--systems", "pointing", "--seeds", "4")
+    folder = tmp_path / "runs/quick/ptb/pointing"
+    assert [path.name for path in folder.iterdir()] == ["seed-4"]
+
+
+def test_the_best_dev_epoch_is_scored_and_of_equal_ones_the_later(
+    bought: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.corpora.QUICK", SMALL)
+    system = Scripted(False, True, True, False, dev=bought / "dev.ptb")
+    done = run_bought(system, tmp_path / "runs", epochs=4)
+    assert (done.result.best_epoch, done.result.best_dev) == (3, 100.0)
+    found = done.model()
+    for name, value in found.network.state_dict().items():
+        assert value.equal(system.weights[2][name])
+    plain = [Sentence(parse.words) for parse in done.gold()]
+    assert [one.tree for one in Pointing().predict(found, plain)] == [
+        one.tree for one in done.predicted()
+    ]
+
+
+def test_the_best_dev_epoch_outlives_a_stop(
+    bought: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.corpora.QUICK", SMALL)
+    dev, one, two = bought / "dev.ptb", tmp_path / "one", tmp_path / "two"
+    with pytest.raises(KeyboardInterrupt):
+        run_bought(Scripted(False, True, dev=dev, batches=2), one, epochs=3)  # a batch an epoch
+    stopped = run_bought(Scripted(False, dev=dev), one, epochs=3)
+    whole = run_bought(Scripted(False, True, False, dev=dev), two, epochs=3)
+    assert stopped.result.best_epoch == whole.result.best_epoch == 2
+    for name in ("weights.safetensors", "predicted.jsonl"):
+        assert (stopped.folder / name).read_bytes() == (whole.folder / name).read_bytes()
+    assert stopped.result.scores == whole.result.scores
+
+
+def test_a_run_from_the_start_takes_no_weights_from_another(bought: Path, tmp_path: Path) -> None:
+    dev, out = bought / "dev.ptb", tmp_path / "runs"
+    first = run_bought(Scripted(True, dev=dev), out, epochs=1)
+    assert first.result.best_dev == 100
+    (first.folder / "result.json").unlink()
+    for path in first.folder.glob("checkpoint-*"):
+        shutil.rmtree(path)
+    second = run_bought(Scripted(False, dev=dev), out, epochs=1)
+    assert second.result.best_dev == 0
+
+
+def test_without_the_test_part_it_is_said_how_to_make_it(
+    script: Script, bought: Path, tmp_path: Path
+) -> None:
+    (bought / "test.ptb").unlink()
+    with pytest.raises(
+        ConfigError, match=r"ptb/test\.ptb: .* fencepost prepare ptb SOURCE data/ptb$"
+    ):
+        script("table2", "--corpora", "ptb")
+    with pytest.raises(ConfigError, match=r"prepare ctb7 SOURCE data/ctb7 --train IDS --dev IDS"):
+        script("table3", "--corpora", "ctb7")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_part_without_sentences_is_refused_before_training(script: Script, bought: Path) -> None:
+    (bought / "test.ptb").write_text("")
+    with pytest.raises(DataError, match=r"data/ptb/test\.ptb: no sentence to score"):
+        script("table2", "--corpora", "ptb")
+
+
+def test_only_corpora_of_the_paper_are_scored_on_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    options = arguments("").parse_args([])
+    names = {path.stem for folder in (OPEN, PAPER) for path in folder.glob("*.toml")}
+    assert {name for name in names if chosen(name, options).part == "test"} == set(CORPORA)
 
 
 def test_a_trial_leaves_the_folders_of_real_runs_alone(

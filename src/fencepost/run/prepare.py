@@ -24,9 +24,9 @@ from fencepost.structure import Parse
 # What is written, and how many sentences of each split are published, where that is fixed.
 _FORMATS = {"ptb": "ptb", "ctb7": "ptb", "genia": "jsonl", "ace2004": "jsonl", "ace2005": "jsonl"}
 _PUBLISHED = {"ptb": (39_832, 1_700, 2_416), "genia": (15_022, 1_669, 1_855)}
-_WITH_LISTS = ("ctb7", "ace2004", "ace2005")
 
 CORPORA = tuple(_FORMATS)
+WITH_LISTS = ("ctb7", "ace2004", "ace2005")  # of the documents of each split
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ def _check(corpus: str, ids: Mapping[str, Path], encoding: str | None) -> None:
     """Refuse what cannot be asked for, before anything is read."""
     if corpus not in _FORMATS:
         raise ConfigError(f"the corpus {corpus!r} is unknown; known are {', '.join(CORPORA)}")
-    wanted = SPLITS if corpus in _WITH_LISTS else ()
+    wanted = SPLITS if corpus in WITH_LISTS else ()
     missing = [split for split in wanted if split not in ids]
     if missing:
         raise ConfigError(
