@@ -4,7 +4,9 @@
     python -m experiments.heads --epochs 6 --systems beyond chart-authors
 
 paper           the paper's head
-beyond          nearest-first pointing with standing, context and grid, and the authors' perceptrons
+beyond          nearest-first pointing with standing, context and grid, the authors' perceptrons,
+                and no LSTM
+beyond-lstm     the same with the LSTM
 chart           span scores and CKY, perceptrons as in the paper's text
 chart-authors   the same with the authors' perceptrons and first weights
 
@@ -36,7 +38,8 @@ BEYOND = (
     "heads.tree.context=true",
     "heads.tree.grid=true",
 )
-SYSTEMS = ("paper", "beyond", "chart", "chart-authors")
+WITHOUT = ("heads.tree.recurrent=false",)
+SYSTEMS = ("paper", "beyond", "beyond-lstm", "chart", "chart-authors")
 LONG = 40  # words; sentences of more are scored by themselves, too
 JOINED = (100, 200, 500)  # words
 
@@ -49,7 +52,9 @@ def plan(corpus: str, name: str, epochs: int | None) -> Plan:
         case "paper":
             return Plan(corpus, f"pointing{more}", changes)
         case "beyond":
-            return Plan(corpus, f"beyond{more}", changes + BEYOND)
+            return Plan(corpus, f"beyond{more}", changes + BEYOND + WITHOUT)
+        case "beyond-lstm":
+            return Plan(corpus, f"beyond-lstm{more}", changes + BEYOND)
         case "chart":
             return Plan(corpus, f"chart{more}", changes, Chart())
     return Plan(corpus, f"chart-authors{more}", changes + AUTHORS, Chart())

@@ -161,14 +161,13 @@ class PointingHead(nn.Module):
         if context:
             self.newest_start = perceptron(boundary_width)
             self.newest_label = nn.Parameter(torch.zeros(labels + 1, mlp))
-            self.second_start = perceptron(boundary_width)
+            self.second_scale = nn.Parameter(torch.full((mlp,), 0.5))  # of the same perceptron
             self.second_label = nn.Parameter(torch.zeros(labels + 1, mlp))
             self.stack_label = nn.Parameter(torch.zeros(labels + 1, mlp))
             self.merged = nn.Parameter(torch.zeros(MOST_MERGED + 1))
             self.label_newest = nn.Parameter(torch.zeros(labels + 1, mlp))
             self.label_child = nn.Parameter(torch.zeros(labels + 1, mlp))  # 0: no merge
         if grid:
-            self.grid_start, self.grid_end = perceptron(boundary_width), perceptron(boundary_width)
             self.grid = nn.Parameter(torch.zeros(mlp + 1, mlp + 1))
             self.grid_weight = nn.Parameter(torch.ones(2))
             if not of_authors:
@@ -245,9 +244,8 @@ class PointingHead(nn.Module):
             weights, bias = weights[:, None], bias[:, None]
         grid = None
         if self.has_grid:
-            starts = functional.pad(self.grid_start(boundaries), (0, 1), value=1.0)
-            ends = functional.pad(self.grid_end(boundaries), (0, 1), value=1.0)
-            grid = starts @ self.grid @ ends.transpose(1, 2)
+            ends = functional.pad(points, (0, 1), value=1.0)
+            grid = ends @ self.grid @ ends.transpose(1, 2)
         return Sentences(boundaries, points @ weights + bias, grid)
 
     def pointing_scores(self, sentences: Sentences, states: Tensor, where: Where) -> Tensor:
@@ -271,8 +269,8 @@ class PointingHead(nn.Module):
             query = query + self.newest_start(at(boundaries, where.newest))
             query = query + self.newest_label[where.label]
             assert where.second is not None
-            starts = self.second_start(at(boundaries, where.second.clamp(min=1) - 1))
-            query = query + starts * (where.second > 0)[..., None]
+            second = self.newest_start(at(boundaries, where.second.clamp(min=1) - 1))
+            query = query + self.second_scale * second * (where.second > 0)[..., None]
             query = query + self.second_label[where.second_label]
         if self.two_ways:
             boundary = torch.arange(boundaries.shape[1], device=boundaries.device)

@@ -26,6 +26,9 @@ NORM_EPSILON = 1e-5  # of LayerNorm
 # spans are single words; multiplied all at once, they leave room in the cache for other weights.
 _FEW_ROWS = 3
 
+# The grid of longer sentences is not computed at once: it grows with the square of the length.
+_MOST_BOUNDARIES = 1024
+
 
 class Perceptron(NamedTuple):
     """A perceptron of one layer or of two: weights as what vectors are multiplied with."""
@@ -77,12 +80,11 @@ class Folded:
     standing: Perceptron | None
     newest_start: Perceptron | None
     newest_label: Floats | None  # (labels + 1, m)
-    second_start: Perceptron | None
+    second_scale: Floats | None  # (m,)
     second_label: Floats | None  # (labels + 1, m)
     stack_label: Floats | None  # (m, labels + 1)
     merged: Floats | None  # (numbers of merged spans,)
-    grid: tuple[Perceptron, Perceptron] | None  # of starts and of ends
-    grid_matrix: Floats | None  # (m + 1, m + 1)
+    grid: Floats | None  # (m + 1, m + 1): MLP_point's hidden layer of starts to that of ends
     grid_weight: Floats | None  # (2,)
     state: Floats  # (d, 4 d + 2 m): the state to gates, MLP_cursor and MLP_label
     state_bias: Floats  # (4 d + 2 m,); without an LSTM that of MLP_label alone, (m,)
@@ -118,8 +120,13 @@ class Folded:
         sides = np.concatenate([way[:-1] for way in biaffine], axis=1)
         sides_bias = np.concatenate([way[-1] for way in biaffine])
         point = Perceptron.of(w, "point")
+        grid_matrix = w["grid"] * sharp if grid else None
         if point.second is not None:
             sides, sides_bias = point.second @ sides, point.second_bias @ sides + sides_bias
+            if grid_matrix is not None:  # [p; 1] is the second layer's of [hidden; 1]
+                both = np.eye(m + 1, dtype=sides.dtype)
+                both[:-1, :-1], both[-1, :-1] = point.second, point.second_bias
+                grid_matrix = both @ grid_matrix @ both.T
         cursor, cursor_bias = None, np.zeros(m, dtype=sides.dtype)
         offset, offset_bias = None, sides_bias[:0].sum()
         if "cursor.second.weight" in w:
@@ -170,12 +177,11 @@ class Folded:
             standing=Perceptron.of(w, "standing") if "standing.first.weight" in w else None,
             newest_start=Perceptron.of(w, "newest_start") if context else None,
             newest_label=w["newest_label"] if context else None,
-            second_start=Perceptron.of(w, "second_start") if context else None,
+            second_scale=w["second_scale"] if context else None,
             second_label=w["second_label"] if context else None,
             stack_label=_columns(w["stack_label"] * sharp) if context else None,
             merged=w["merged"] * sharp if context else None,
-            grid=(Perceptron.of(w, "grid_start"), Perceptron.of(w, "grid_end")) if grid else None,
-            grid_matrix=w["grid"] * sharp if grid else None,
+            grid=grid_matrix,
             grid_weight=w["grid_weight"] if grid else None,
             state=state,
             state_bias=state_bias,
@@ -211,7 +217,8 @@ class FastState(NamedTuple):
     newest: Floats | None  # (all boundaries, m): the query's part of the newest span's start
     second: Floats | None  # (all boundaries, m): that of the start of the span below it
     grid: Floats | None  # (all boundaries, n + 1): what the grid adds to each candidate
-    sides: Floats  # (sentences, ways (n + 1), m)
+    grid_sides: tuple[Floats, Floats] | None  # (all boundaries, m + 1): of starts and of ends
+    sides: Floats  # (sentences, ways (n + 1), m); of long sentences with `grid_sides` behind
     offsets: Floats | None  # (sentences, n + 1)
     place: Ints  # (rows,): where the row's sentence begins among all boundaries
     cell: Floats  # (states, d)
@@ -242,6 +249,18 @@ class FastStepper:
         m = len(weights.labels_out)
         if sides.shape[1] > m:  # left and right: all boundaries of the one, then of the other
             sides = sides.reshape(rows, width, 2, m).swapaxes(1, 2)
+        grid = grid_sides = None
+        if weights.grid is not None and weights.grid_weight is not None:
+            ends = np.pad(hidden, ((0, 0), (0, 1)), constant_values=1)
+            grid_sides = ends.dot(weights.grid), ends
+            if width <= _MOST_BOUNDARIES:
+                grid, grid_sides = self._grid(*grid_sides, rows), None
+            else:
+                left, right = (
+                    (side * weight).reshape(rows, 1, width, -1)
+                    for side, weight in zip(grid_sides, weights.grid_weight, strict=True)
+                )
+                sides = np.concatenate((sides, np.concatenate((left, right), 1)), axis=-1)
         offsets = None
         if weights.offset is not None:
             offsets = hidden.dot(weights.offset).reshape(rows, width) + weights.offset_bias
@@ -251,49 +270,43 @@ class FastStepper:
             spans = flat.dot(weights.span_in)
             if rows <= _FEW_ROWS:
                 words = self._gates_of(spans[1:] - spans[:-1])
-        ends = flat.dot(weights.label_end)
+        label_ends = flat.dot(weights.label_end)
+        newest = second = None
+        if weights.newest_start is not None and weights.second_scale is not None:
+            newest = weights.newest_start(flat)
+            second = newest * weights.second_scale
         return FastState(
             spans,
             words,
-            -ends if weights.label_start is None else flat.dot(weights.label_start),
-            ends,
+            -label_ends if weights.label_start is None else flat.dot(weights.label_start),
+            label_ends,
             None if weights.standing is None else weights.standing(flat),
-            None if weights.newest_start is None else weights.newest_start(flat),
-            None if weights.second_start is None else weights.second_start(flat),
-            self._grid(flat, rows, width),
-            sides.reshape(rows, -1, m),
+            newest,
+            second,
+            grid,
+            grid_sides,
+            sides.reshape(rows, -1, sides.shape[-1]),
             offsets,
             np.arange(rows) * width,
             weights.first_cell.repeat(rows, axis=0),
             weights.first_outputs.repeat(rows, axis=0),
         )
 
-    def _grid(self, flat: Floats, rows: int, width: int) -> Floats | None:
+    def _grid(self, starts: Floats, ends: Floats, rows: int) -> Floats:
         """What the grid adds to pointing from one boundary to another: (rows (n + 1), n + 1)."""
-        weights = self.weights
-        if weights.grid is None or weights.grid_matrix is None or weights.grid_weight is None:
-            return None
-        starts, ends = (
-            np.pad(perceptron(flat), ((0, 0), (0, 1)), constant_values=1)
-            for perceptron in weights.grid
-        )
-        starts = starts.dot(weights.grid_matrix)
-        shape = (rows, width, -1)
-        scores = _products(starts.reshape(shape), ends.reshape(shape))
-        left, right = weights.grid_weight
+        width = len(starts) // rows
+        scores = _products(starts.reshape(rows, width, -1), ends.reshape(rows, width, -1))
+        assert self.weights.grid_weight is not None
+        left, right = self.weights.grid_weight
         upper = np.triu(scores, 1)
-        upper, lower = right * upper, left * upper.swapaxes(1, 2)
-        return (upper + lower).reshape(rows * width, width)
+        return (right * upper + left * upper.swapaxes(1, 2)).reshape(rows * width, width)
 
     def point_logits(self, state: FastState, where: Configurations) -> Floats:
         """Scores of pointing to each boundary: (rows, n + 1)."""
         weights, at_cursor = self.weights, state.place + where.cursor
-        m, rows, width = state.sides.shape[2], len(state.place), where.rank.shape[1]
+        rows, width = where.rank.shape
         query = self._query(state, where, at_cursor)
-        logits = _products(query.reshape(len(state.sides), state.each, m), state.sides)
-        if state.offsets is not None:
-            logits += state.offsets[:, None]
-        logits = logits.reshape(rows, -1, width)
+        logits = self._sided(state, query, at_cursor).reshape(rows, -1, width)
         if weights.bias is None:
             logits = logits[:, 0]
         else:
@@ -311,9 +324,24 @@ class FastStepper:
             logits += np.where(merged > 0, by_label + weights.merged[merged], 0)
         return logits
 
+    def _sided(self, state: FastState, query: Floats, at_cursor: Ints) -> Floats:
+        """Products of queries with the boundaries of their sentences: (rows, ways (n + 1))."""
+        shape = len(state.sides), state.each, state.sides.shape[2]
+        if state.grid_sides is not None:
+            # From the left comes the start of a span, and the cursor is its end; and vice versa.
+            starts, ends = (side.take(at_cursor, axis=0) for side in state.grid_sides)
+            half = state.sides.shape[1] // 2
+            left = _products(np.hstack((query, ends)).reshape(shape), state.sides[:, :half])
+            right = _products(np.hstack((query, starts)).reshape(shape), state.sides[:, half:])
+            return np.concatenate((left, right), axis=2)
+        logits = _products(query.reshape(shape), state.sides)
+        if state.offsets is not None:
+            logits += state.offsets[:, None]
+        return logits
+
     def _query(self, state: FastState, where: Configurations, at_cursor: Ints) -> Floats:
         """The decoder's side of pointing scores: (rows, m)."""
-        weights, m = self.weights, state.sides.shape[2]
+        weights, m = self.weights, len(self.weights.labels_out)
         query: Any = 0
         if len(weights.state):
             query = _leaky(state.outputs[:, -2 * m : -m])
@@ -334,7 +362,7 @@ class FastStepper:
 
     def label_logits(self, state: FastState, where: Configurations, boundary: Ints) -> Floats:
         """Scores of the labels of the spans made by pointing there: (rows, labels)."""
-        weights, m = self.weights, state.sides.shape[-1]
+        weights, m = self.weights, len(self.weights.labels_out)
         start, end = _ends(state, where, boundary)
         spans = state.label_ends.take(end, axis=0)
         spans += state.label_starts.take(start, axis=0)
@@ -402,7 +430,7 @@ class FastStepper:
         gates = self.gates(state, *inputs)
         gates += last[:, : gates.shape[1]]
         cell, outputs = _read(self.weights.state, self.weights.state_bias, gates, cell)
-        return FastState(*state[:11], cell, outputs, group, state.each)
+        return FastState(*state[:12], cell, outputs, group, state.each)
 
     def select(self, state: FastState, rows: Ints, *, each: int = 1) -> FastState:
         """The state of some of the rows."""
