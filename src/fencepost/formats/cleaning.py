@@ -35,6 +35,8 @@ def clean_parse(parse: Parse, settings: ReadSettings) -> Parse:
     if parse.tree is None:
         return parse
     tree = clean(parse.tree, settings)
+    if tree is parse.tree:
+        return parse
     entities, dropped = parse.entities, parse.dropped
     if len(tree.sentence) < len(parse.sentence):  # traces are gone
         kept = [index for index, tag in enumerate(parse.tree.tags) if tag != TRACE]

@@ -25,7 +25,6 @@ from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats.attempt import Attempt, parse_with_entities
-from fencepost.formats.cleaning import clean_parse
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Document, Parse, Sentence, Span, Tree
@@ -49,9 +48,7 @@ def _read_line(line: str, settings: ReadSettings) -> Iterator[Parse]:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise DataError(f"no JSON: {error}") from error
-    found = _in_document(data) if _is_document(data) else (parse_of(data, settings),)
-    for parse in found:
-        yield clean_parse(parse, settings)
+    return _in_document(data) if _is_document(data) else iter((parse_of(data, settings),))
 
 
 def _is_document(data: Any) -> bool:

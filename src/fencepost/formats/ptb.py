@@ -8,7 +8,6 @@ from functools import partial
 
 from fencepost.errors import DataError
 from fencepost.formats.attempt import Attempt
-from fencepost.formats.cleaning import clean
 from fencepost.formats.files import MOST_BYTES, Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Tree
@@ -65,8 +64,8 @@ def _begins_anew(line: str, held: list[str]) -> bool:
 def _read_chunk(text: str, line: int, settings: ReadSettings) -> Iterator[Parse]:
     try:
         for words, tags, spans in read_brackets(text, escapes=settings.escapes):
-            tree = clean(Tree(Sentence(words, tags), spans), settings)
-            yield Parse(tree.sentence, tree)
+            sentence = Sentence(words, tags)
+            yield Parse(sentence, Tree(sentence, spans))
     except DataError as error:
         error.line = line + (error.line or 1) - 1
         raise

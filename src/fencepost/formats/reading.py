@@ -11,6 +11,7 @@ from typing import Any
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats.attempt import Dropped
+from fencepost.formats.cleaning import clean_parse
 from fencepost.formats.files import STANDARD, Source, files_below
 from fencepost.formats.registry import FORMATS, READABLE, Format, bare_suffix, files_of, format_of
 from fencepost.formats.settings import ReadSettings
@@ -91,7 +92,7 @@ class Reading(Iterator[Parse]):
             for attempt in self._format.attempts(self._source, self.settings):
                 self._line = attempt.line
                 try:
-                    parses = tuple(attempt.read())
+                    parses = tuple(clean_parse(one, self.settings) for one in attempt.read())
                     if self._source.stand_ins:
                         self._refuse_stand_ins(parses)
                 except Dropped:
