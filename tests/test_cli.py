@@ -169,6 +169,31 @@ class TestConvert:
         assert out.startswith("The\tB-person\tO\tO\n")
         assert "\nBergen\tI-person\tI-organization\tB-place\n" in out
 
+    def test_maps_labels(self, run: Run, tmp_path: Path) -> None:
+        source = tmp_path / "in.ptb"
+        source.write_text("(S (NP (WP who)) (NP (NML (NN oat) (NN bran))) (HEAD (WDT which)))\n")
+        options = (
+            *("--rename", "HEAD=NP", "--relabel", "NP/WP=WHNP", "--relabel", "NP/WDT=WHNP"),
+            *("--splice", "NML", "--rename-tag", "NN=N"),
+        )
+        _, out, _ = run("convert", source, "-", "--to", "ptb", "-q", *options)
+        assert out == "(S (WHNP (WP who)) (NP (N oat) (N bran)) (WHNP (WDT which)))\n"
+
+    @pytest.mark.parametrize(
+        ("option", "value", "message"),
+        [
+            ("--rename", "HEAD", "--rename: two names are expected, as in HEADING=NP, not 'HEAD'"),
+            ("--rename-tag", "NN=", "--rename-tag: two names are expected, as in HEADING=NP"),
+            ("--relabel", "NP=WHNP", "are expected, as in NP/WP=WHNP, not 'NP=WHNP'"),
+        ],
+    )
+    def test_says_how_labels_are_mapped(
+        self, run: Run, tmp_path: Path, option: str, value: str, message: str
+    ) -> None:
+        status, _, err = run("convert", EXAMPLES / "garden.ptb", "-", option, value)
+        assert status == 2
+        assert message in err
+
     def test_one_bad_line_among_a_thousand_is_one_clear_error(
         self, run: Run, tmp_path: Path
     ) -> None:
@@ -290,6 +315,19 @@ class TestScore:
         _, out, _ = run("score", self.GOLD, self.PREDICTED, "--json")
         data = json.loads(out)
         assert (data["task"], round(data["f1"], 2)) == ("tree", 97.44)
+
+    def test_maps_labels_of_both_files(self, run: Run, tmp_path: Path) -> None:
+        gold, predicted = tmp_path / "gold.ptb", tmp_path / "predicted.ptb"
+        gold.write_text("(S (HEAD-TTL (NML (NN oat) (NN bran))) (NP (WP who)))\n")
+        predicted.write_text("(S (NP (NN oat) (NN bran)) (WHNP (WP who)))\n")
+        options = ("--rename", "HEAD=NP", "--splice", "NML", "--relabel", "NP/WP=WHNP")
+        for suffix in ("ptb", "jsonl"):
+            files = [tmp_path / f"{name}.{suffix}" for name in ("gold", "predicted")]
+            if suffix == "jsonl":
+                for path in files:
+                    write(read(path.with_suffix(".ptb")), path)
+            assert json.loads(run("score", *files, "--json")[1])["f1"] < 100
+            assert json.loads(run("score", *files, "--json", *options)[1])["f1"] == 100
 
     def test_prints_entities(self, run: Run) -> None:
         path = EXAMPLES / "museum.data"
@@ -516,6 +554,17 @@ class TestEvaluate:
             assert data["words"] == 2
             prints.add(data["sha256"])
         assert len(prints) == 2
+
+    def test_maps_labels_of_gold_trees(self, run: Run, lively: Path, tmp_path: Path) -> None:
+        gold, plain = tmp_path / "gold.ptb", tmp_path / "plain.ptb"
+        gold.write_text("(S (HEAD-SBJ (PP It)) (VP (NML (VBZ is))))\n")
+        plain.write_text("(S (NP (PRP It)) (VP (VBZ is)))\n")
+        options = ("--rename", "HEAD=NP", "--rename-tag", "PP=PRP", "--splice", "NML")
+        results = [
+            run("evaluate", lively, path, "--json", *chosen)
+            for path, chosen in ((gold, options), (plain, ()))
+        ]
+        assert results[0] == results[1]
 
     def test_counts_entities_that_cross(self, run: Run, lively: Path, tmp_path: Path) -> None:
         gold = tmp_path / "gold.data"

@@ -27,6 +27,10 @@ def convert(
     drop_traces: opt.DropTraces = False,
     drop_functions: opt.DropFunctions = False,
     drop_features: opt.DropFeatures = False,
+    rename: opt.Rename = None,
+    rename_tags: opt.RenameTags = None,
+    relabel: opt.Relabels = None,
+    splice: opt.Splice = None,
     escapes: opt.Escapes = "round",
     scheme: opt.Scheme = "auto",
     word_column: opt.WordColumn = None,
@@ -47,6 +51,7 @@ def convert(
 
     Examples:
       fencepost convert wsj/22 dev.ptb --drop-traces --drop-functions
+      fencepost convert dev.ptb mapped.ptb --rename HEADING=NP --splice NML
       fencepost convert train.conll train.jsonl
       fencepost convert dev.jsonl - --to pretty
       fencepost convert dev.jsonl dev.html
@@ -63,6 +68,10 @@ def convert(
         drop_traces=drop_traces,
         drop_functions=drop_functions,
         drop_features=drop_features,
+        rename=opt.renames("--rename", rename),
+        rename_tags=opt.renames("--rename-tag", rename_tags),
+        relabel=opt.relabels(relabel),
+        splice=tuple(splice or ()),
         escapes=escapes,
         scheme=scheme,
         word_column=word_column,

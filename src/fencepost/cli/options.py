@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from fencepost.errors import ConfigError
+
+if TYPE_CHECKING:
+    from fencepost.formats.settings import Relabel
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -34,6 +40,26 @@ DropFunctions = Annotated[
 DropFeatures = Annotated[
     bool, typer.Option("--drop-features", help="NP##case=n## becomes NP (SPMRL).")
 ]
+Rename = Annotated[
+    list[str] | None,
+    typer.Option("--rename", metavar="OLD=NEW", help="Give phrases of a label another."),
+]
+RenameTags = Annotated[
+    list[str] | None,
+    typer.Option("--rename-tag", metavar="OLD=NEW", help="Give words of a tag another."),
+]
+Relabels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--relabel",
+        metavar="OLD/TAG=NEW",
+        help="Give phrases whose only word has this tag another label.",
+    ),
+]
+Splice = Annotated[
+    list[str] | None,
+    typer.Option("--splice", metavar="LABEL", help="Take phrases out; their children move up."),
+]
 Escapes = Annotated[
     Literal["round", "penn", "none"],
     typer.Option(help=r"What to undo in words: -LRB-; penn: also -LSB-, -LCB-, \/ and \*."),
@@ -49,6 +75,34 @@ EntityColumns = Annotated[
     str | None, typer.Option(help="CoNLL: the columns of the entities, as in 2,3.")
 ]
 SpanGroup = Annotated[str, typer.Option(help="spaCy: the name of the span group.")]
+
+
+def renames(option: str, texts: Sequence[str] | None) -> dict[str, str]:
+    """Old names with their new ones, from texts such as `HEADING=NP`."""
+    names = {}
+    for text in texts or ():
+        old, _, new = text.partition("=")
+        if not old or not new:
+            raise ConfigError(f"{option}: two names are expected, as in HEADING=NP, not {text!r}")
+        names[old] = new
+    return names
+
+
+def relabels(texts: Sequence[str] | None) -> tuple[Relabel, ...]:
+    """Rules for phrases of one word, from texts such as `NP/WP=WHNP`."""
+    from fencepost.formats.settings import Relabel
+
+    rules = []
+    for text in texts or ():
+        phrase, _, to = text.partition("=")
+        label, _, tag = phrase.partition("/")
+        if not label or not tag or not to:
+            raise ConfigError(
+                f"--relabel: a label, a tag and a new label are expected, as in NP/WP=WHNP, "
+                f"not {text!r}"
+            )
+        rules.append(Relabel(label, (tag,), to))
+    return tuple(rules)
 
 
 def models(incomplete: str) -> list[str]:

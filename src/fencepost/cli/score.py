@@ -32,13 +32,18 @@ def score(
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
+    rename: opt.Rename = None,
+    rename_tags: opt.RenameTags = None,
+    relabel: opt.Relabels = None,
+    splice: opt.Splice = None,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
     """Score predicted trees as EVALB does, and predicted entities by strict match.
 
     Sentences are compared in order. Other words than in the gold file are an error; with --to evalb
-    they are counted and reported the way that program does it.
+    they are counted and reported the way that program does it. Labels are mapped (--rename and so
+    on) on both sides, after function tags are cut off.
 
     Examples:
       fencepost score gold.ptb predicted.ptb
@@ -49,7 +54,14 @@ def score(
     from fencepost.run import score as run
     from fencepost.scoring import COLLINS, read_parameters
 
-    settings = ReadSettings(encoding=encoding, on_crossing=on_crossing)
+    settings = ReadSettings(
+        encoding=encoding,
+        on_crossing=on_crossing,
+        rename=opt.renames("--rename", rename),
+        rename_tags=opt.renames("--rename-tag", rename_tags),
+        relabel=opt.relabels(relabel),
+        splice=tuple(splice or ()),
+    )
     parameters = COLLINS if prm is None else read_parameters(prm)
     if to == "evalb":
         if as_json or task == "entities":

@@ -119,6 +119,10 @@ def evaluate(
     keep_functions: Annotated[
         bool, typer.Option("--keep-functions", help="NP-SBJ is a label of its own, not NP.")
     ] = False,
+    rename: opt.Rename = None,
+    rename_tags: opt.RenameTags = None,
+    relabel: opt.Relabels = None,
+    splice: opt.Splice = None,
     precision: opt.Precision = "fp32",
     threads: opt.Threads = None,
     as_json: opt.AsJson = False,
@@ -145,6 +149,10 @@ def evaluate(
         drop_traces=True,
         drop_functions=not keep_functions,
         drop_features=True,
+        rename=opt.renames("--rename", rename),
+        rename_tags=opt.renames("--rename-tag", rename_tags),
+        relabel=opt.relabels(relabel),
+        splice=tuple(splice or ()),
     )
     loaded = load(model, threads=threads, precision=precision).model
     gold = list(watcher(quiet)(Reading(source, format=from_, settings=settings)))

@@ -3,7 +3,7 @@
 settings.py   what may be chosen            files.py     lines, gzip, encodings, whole outputs
 attempt.py    one sentence of a file        registry.py  the list of formats
 reading.py    which files; the loop         writing.py   whole or not at all
-ptb.py        Penn brackets                 cleaning.py  traces, function tags, features
+ptb.py        Penn brackets                 cleaning.py  traces, function tags, labels
 data.py       three-line entities           jsonl.py     JSON lines
 conll.py      columns                       schemes.py   BIO and its like
 brat.py       text with stand-off entities  standoff.py  characters to words and sentences

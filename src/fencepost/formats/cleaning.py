@@ -1,15 +1,15 @@
-"""What treebanks hold and parsers leave out: traces, function tags, indices, features."""
+"""What treebanks hold and parsers leave out or name differently: traces, functions, labels."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from fencepost.errors import DataError
-from fencepost.formats.settings import ReadSettings
+from fencepost.formats.settings import ReadSettings, Relabel
 from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.structure.span import spans_of
 
@@ -20,20 +20,25 @@ _FEATURES = re.compile(r"##.*##$", re.DOTALL)
 
 
 def clean(tree: Tree, settings: ReadSettings) -> Tree:
-    """A tree without what the settings say to drop."""
+    """A tree without what the settings say to drop, and with the labels that they map to."""
     if settings.drop_features:
         tree = drop_features(tree)
     if settings.drop_traces:
         tree = drop_traces(tree)
     if settings.drop_functions:
         tree = drop_functions(tree)
+    if settings.maps_labels:
+        sentence = _with_tags_renamed(tree.sentence, settings)
+        tree = Tree(sentence, map_labels(tree.spans, sentence.tags or (), settings))
     return tree
 
 
 def clean_parse(parse: Parse, settings: ReadSettings) -> Parse:
-    """A parse whose tree is without what the settings say to drop; entities stay on their words."""
+    """A parse whose tree and tags are as `clean` has them; entities stay on their words."""
     if parse.tree is None:
-        return parse
+        if not settings.rename_tags:
+            return parse
+        return replace(parse, sentence=_with_tags_renamed(parse.sentence, settings))
     tree = clean(parse.tree, settings)
     if tree is parse.tree:
         return parse
@@ -108,3 +113,76 @@ def drop_features(tree: Tree) -> Tree:
 
 def _without_features(label: str) -> str:
     return _FEATURES.sub("", label)
+
+
+def map_labels(
+    spans: Iterable[Span], tags: Sequence[str], settings: ReadSettings
+) -> tuple[Span, ...]:
+    """Spans of a tree with labels as the settings say: renamed, then relabelled, then spliced.
+
+    Args:
+        spans: from the root down.
+        tags: of the words, already renamed; none if there are none.
+        settings: `rename`, `relabel` and `splice`.
+    """
+    spans = rename(spans, settings.rename)
+    return splice(relabel(spans, tags, settings.relabel), settings.splice)
+
+
+def rename(spans: Iterable[Span], names: Mapping[str, str]) -> tuple[Span, ...]:
+    """Spans whose labels are exchanged for others, each once.
+
+    >>> rename([Span(0, 3, "A"), Span(0, 1, "B")], {"A": "B", "B": "C"})
+    (Span(start=0, end=3, label='B'), Span(start=0, end=1, label='C'))
+    """
+    return spans_of((start, end, names.get(label or "", label)) for start, end, label in spans)
+
+
+def rename_tags(tags: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
+    """Tags that are exchanged for others, each once."""
+    return tuple(names.get(tag, tag) for tag in tags)
+
+
+def _with_tags_renamed(sentence: Sentence, settings: ReadSettings) -> Sentence:
+    if sentence.tags is None or not settings.rename_tags:
+        return sentence
+    return replace(sentence, tags=rename_tags(sentence.tags, settings.rename_tags))
+
+
+def relabel(
+    spans: Iterable[Span], tags: Sequence[str], rules: Iterable[Relabel]
+) -> tuple[Span, ...]:
+    """Spans of which those over one word get another label where its tag says so.
+
+    The first rule that fits a span counts.
+
+    >>> spans, rule = [Span(0, 2, "NP"), Span(0, 1, "NP")], Relabel("NP", ("WP", "WDT"), "WHNP")
+    >>> relabel(spans, ["WP", "NN"], [rule])
+    (Span(start=0, end=2, label='NP'), Span(start=0, end=1, label='WHNP'))
+    """
+    labels: dict[tuple[str | None, str], str] = {}
+    for label, allowed, to in rules:
+        for tag in allowed:
+            labels.setdefault((label, tag), to)
+    if not labels or not tags:
+        return tuple(spans)
+    return spans_of(
+        (start, end, labels.get((label, tags[start]), label) if end - start == 1 else label)
+        for start, end, label in spans
+    )
+
+
+def splice(spans: Iterable[Span], labels: Iterable[str]) -> tuple[Span, ...]:
+    """Spans without those of some labels, whose children so move up.
+
+    The first span stays if no other would hold all words.
+
+    >>> splice([Span(0, 3, "NML"), Span(0, 2, "NML"), Span(0, 1, "NP")], ["NML"])
+    (Span(start=0, end=3, label='NML'), Span(start=0, end=1, label='NP'))
+    """
+    out = frozenset(labels)
+    spans = tuple(spans)
+    kept = tuple(span for span in spans if span.label not in out)
+    if spans and (not kept or kept[0][:2] != spans[0][:2]):
+        return (spans[0], *kept)
+    return kept

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, get_args
 
 from fencepost.errors import ConfigError
 from fencepost.structure.brackets import Escapes
@@ -14,6 +15,14 @@ WrittenScheme = Literal["bio", "iob1", "bioes"]
 Scheme = Literal["auto", "bio", "iob1", "bioes"]
 
 _NO_TEXT = ("idna", "punycode", "undefined")  # Python's, for the names of hosts and for nothing
+
+
+class Relabel(NamedTuple):
+    """A new label for phrases of exactly one word, by the tag of that word."""
+
+    label: str
+    tags: tuple[str, ...]
+    to: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +37,10 @@ class ReadSettings:
     drop_traces: bool = False  # `-NONE-` and the nodes that this leaves empty
     drop_functions: bool = False  # NP-SBJ-1 and NP=2 become NP
     drop_features: bool = False  # NP##case=n## becomes NP, as in SPMRL's files
+    rename: Mapping[str, str] = field(default_factory=dict)  # phrases: HEADING becomes NP
+    rename_tags: Mapping[str, str] = field(default_factory=dict)
+    relabel: tuple[Relabel, ...] = ()  # an NP whose only word is tagged WP becomes WHNP
+    splice: tuple[str, ...] = ()  # such phrases are taken out, and their children move up
     escapes: Escapes = "round"  # what is undone in words: -LRB-; "penn": also -LSB-, -LCB-, \/
 
     # CoNLL columns
@@ -44,6 +57,18 @@ class ReadSettings:
         _check_choice("on_crossing", self.on_crossing, OnCrossing)
         _check_choice("escapes", self.escapes, Escapes)
         _check_choice("scheme", self.scheme, Scheme)
+        _check_labels("splice", self.splice)
+        for label, tags, to in self.relabel:
+            _check_labels("relabel", tags)
+            _check_name("relabel", label, to)
+        for setting, names in (("rename", self.rename), ("rename_tags", self.rename_tags)):
+            for old, new in names.items():
+                _check_name(setting, old, new)
+
+    @property
+    def maps_labels(self) -> bool:
+        """Whether labels or tags are mapped to others."""
+        return bool(self.rename or self.rename_tags or self.relabel or self.splice)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +99,18 @@ def _check_encoding(name: str) -> None:
         is_known = False
     if not is_known:
         raise ConfigError(f"the encoding {name!r} is unknown")
+
+
+def _check_labels(setting: str, labels: Any) -> None:
+    if isinstance(labels, str):  # each letter would be taken for a label
+        raise ConfigError(f"{setting}: several are expected, as in ({labels!r},), not {labels!r}")
+
+
+def _check_name(setting: str, old: str, new: str) -> None:
+    if not new:
+        raise ConfigError(
+            f"{setting}: {old!r} needs a new name; splice takes phrases out of a tree"
+        )
 
 
 def _check_choice(setting: str, value: str, choices: Any) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fencepost.errors import DataError
 from fencepost.formats import Reading, ReadSettings
+from fencepost.formats.cleaning import map_labels, rename_tags, without_function
 from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.ptb import chunks
 from fencepost.formats.registry import format_of
 from fencepost.scoring import Side, side_of_line, side_of_tree
+from fencepost.structure.span import spans_of
 
 Placed = tuple[int, Side]  # the line, and what stands there
 
@@ -27,6 +30,8 @@ class Sides(Iterator[Placed]):
     ) -> None:
         if str(path) != STANDARD and not os.path.exists(path):
             raise DataError("there is no such file", path=str(path))
+        if settings.maps_labels:  # EVALB cuts functions off, so labels are mapped without them
+            settings = replace(settings, drop_functions=True)
         if os.path.isdir(path) or format_of(path, format).name != "ptb":
             reading = Reading(path, format=format, settings=settings)
             self._file: Reading | Source = reading
@@ -34,7 +39,7 @@ class Sides(Iterator[Placed]):
             self.bytes_total = reading.bytes_total
         else:
             self._file = source = Source(path, encoding=settings.encoding)
-            self._sides = _sides_of_lines(source)
+            self._sides = _sides_of_lines(source, settings)
             self.bytes_total = 0 if str(path) == STANDARD else os.path.getsize(path)
         self._line = 0
 
@@ -63,16 +68,27 @@ def _sides_of_parses(reading: Reading) -> Iterator[Placed]:
         yield reading.place[1], side_of_tree(parse.tree)
 
 
-def _sides_of_lines(source: Source) -> Iterator[Placed]:
+def _sides_of_lines(source: Source, settings: ReadSettings) -> Iterator[Placed]:
     if str(source.path) == STANDARD or all(map(_balances, source.lines())):
         texts: Iterator[tuple[int, str]] = enumerate(source.lines(), 1)
     else:
         texts = chunks(source.lines())
     for line, text in texts:
         try:
-            yield line, side_of_line(text)
+            yield line, _mapped(side_of_line(text), settings)
         except DataError as error:
             raise error.at(source.name, line) from None
+
+
+def _mapped(side: Side, settings: ReadSettings) -> Side:
+    """What is compared, with labels and tags mapped as the settings say."""
+    if not settings.maps_labels:
+        return side
+    tags = rename_tags(side.tags, settings.rename_tags)
+    plain = spans_of(
+        (start, end, without_function(label or "")) for start, end, label in side.brackets
+    )
+    return Side(side.words, tags, map_labels(plain, tags, settings))
 
 
 def _balances(line: str) -> bool:
