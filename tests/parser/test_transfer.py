@@ -12,7 +12,7 @@ from fencepost.build import Numbers
 from fencepost.config import HeadsSettings, NetworkSettings, checked
 from fencepost.errors import ModelError
 from fencepost.parser.model import Model, new_model
-from fencepost.parser.transfer import transferred
+from fencepost.parser.transfer import OF_CONTEXT, transferred
 from tests.parser.test_model import small_model
 from tests.tiny import tiny_transformer
 
@@ -65,6 +65,23 @@ def test_new_labels_are_fresh_and_old_ones_are_named() -> None:
     before = weights(old)["heads.tree.label_vectors"]
     assert torch.equal(rows[[0, 2]], before[[0, 1]])
     assert not any(torch.equal(rows[1], row) for row in before)
+
+
+def test_what_a_decoder_knows_of_labels_goes_with_them() -> None:
+    plain = small_model("tree")
+    heads = {"tree": {"mlp": 8, "decoder": 8, "context": True, "grid": True, "standing": True}}
+    sizes = checked(HeadsSettings, heads, where="test")
+    old = new_model(plain.network_settings, sizes, plain.numbers)
+    with torch.no_grad():
+        for parameter in old.network.parameters():
+            torch.nn.init.normal_(parameter)
+    model, notes = transferred(old, fresh(old, labels=("X", "S")))
+    assert notes == ["labels of tree that are new: X", "labels of tree that are left behind: NP+VP"]
+    assert old.numbers.labels["tree"].names == ("S", "NP+VP")
+    for name in OF_CONTEXT:  # a row for no span, for the filler, for each label
+        rows, before = (weights(one)[f"heads.tree.{name}"] for one in (model, old))
+        assert torch.equal(rows[[0, 1, 3]], before[[0, 1, 2]]), name
+        assert not rows[2].any(), "a new label is not known yet"
 
 
 def test_words_are_kept_and_new_ones_are_appended() -> None:

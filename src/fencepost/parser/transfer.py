@@ -12,6 +12,9 @@ from fencepost.errors import ModelError
 from fencepost.model.encoder import WordEncoder
 from fencepost.parser.model import Model, new_model
 
+# The weights of a head with `context` that have a row for each label.
+OF_CONTEXT = ("newest_label", "stack_label", "label_newest", "label_child")
+
 Pairs = Sequence[tuple[int, int]]  # rows of the old weights and of the new
 
 
@@ -108,6 +111,9 @@ def _rows(old: Model, new: Model) -> Mapping[str, Pairs]:
             rows |= {"tags.weight": pairs, "tags.bias": pairs}
         else:
             rows[f"heads.{head}.label_vectors"] = pairs
+            # Row 0 of these stands for no span at all, and each label comes one row later.
+            behind = [(0, 0), *((before + 1, after + 1) for before, after in pairs)]
+            rows |= {f"heads.{head}.{name}": behind for name in OF_CONTEXT}
     return rows
 
 
