@@ -91,6 +91,46 @@ def test_single_settings_can_be_changed(tmp_path: Path) -> None:
             read_settings(path, changes=[change])
 
 
+CORPUS = """{
+    path = "train.ptb", sample = 0.25, splice = ["NML"],
+    rename = { HEADING = "NP" }, rename_tags = { "PP$" = "PRP$" },
+    relabel = [{ label = "NP", tags = ["WP", "WDT"], to = "WHNP" }],
+}""".replace("\n", " ").replace(", }", " }")  # a table in one line
+
+
+def test_a_corpus_says_how_it_is_read_and_how_often_it_is_seen(tmp_path: Path) -> None:
+    text = SMALL.replace('{ path = "train.ptb" }', CORPUS)
+    (corpus,) = read_settings(written(tmp_path, text)).data.train
+    assert (corpus.rename, corpus.splice, corpus.sample) == ({"HEADING": "NP"}, ("NML",), 0.25)
+    assert corpus.rename_tags == {"PP$": "PRP$"}
+    assert [(rule.label, rule.tags, rule.to) for rule in corpus.relabel] == [
+        ("NP", ("WP", "WDT"), "WHNP")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("0.25", "0", r"data\.train\.0\.sample: Input should be greater than 0"),
+        ('"NP" }', '"" }', r"data\.train\.0\.rename\.HEADING: String should have at least 1"),
+        ('["WP", "WDT"]', "[]", r"data\.train\.0\.relabel\.0\.tags: .* at least 1"),
+        ('["NML"]', '"NML"', r"data\.train\.0\.splice: .*tuple"),
+    ],
+)
+def test_a_corpus_that_cannot_be_read_so_is_refused(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    text = SMALL.replace('{ path = "train.ptb" }', CORPUS.replace(old, new))
+    with pytest.raises(ConfigError, match=message):
+        read_settings(written(tmp_path, text))
+
+
+def test_dev_files_are_scored_whole(tmp_path: Path) -> None:
+    text = SMALL.replace('"dev.ptb"', '"dev.ptb", sample = 0.5')
+    with pytest.raises(ConfigError, match=r"data\.dev\.0\.sample: 0\.5; .* 1 is right"):
+        read_settings(written(tmp_path, text))
+
+
 def test_a_target_is_not_shared_with_labels_that_are_not_allowed(tmp_path: Path) -> None:
     both = '[training]\npointing_loss = "canonical"\nlabel_smoothing = 0.1\n'
     with pytest.raises(ConfigError, match=r"label_smoothing: .* 0 is right"):

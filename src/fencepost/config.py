@@ -24,6 +24,7 @@ Width = Annotated[int, Field(gt=0, le=2**15)]
 Depth = Annotated[int, Field(gt=0, le=100)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Label = Annotated[str, Field(min_length=1)]
 
 _MOST_BYTES = 1 << 20  # of a file of settings, which has some hundreds
 
@@ -32,13 +33,26 @@ class _Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class RelabelSettings(_Settings):
+    """A new label for phrases of exactly one word."""
+
+    label: str
+    tags: tuple[str, ...] = Field(min_length=1)  # that the word may have
+    to: Label  # the new label
+
+
 class Corpus(_Settings):
-    """Files to train on, and how much they count."""
+    """Files to train on or to score with: how they are read, and how much they count."""
 
     path: str
     also: str | None = None  # a file with other layers of the same sentences
     weight: Rate = 1.0  # of each sentence's loss
+    sample: Annotated[float, Field(gt=0, le=1000)] = 1.0  # how often each is seen in an epoch
     layers: tuple[Literal["tree", "entities", "tags"], ...] | None = None  # None: all it has
+    rename: dict[str, Label] = {}  # labels of phrases, without functions, and their new names
+    rename_tags: dict[str, Label] = {}  # tags and their new names
+    relabel: tuple[RelabelSettings, ...] = ()  # phrases of one word; see below
+    splice: tuple[str, ...] = ()  # labels of phrases that are taken out; their children move up
 
 
 class DataSettings(_Settings):
@@ -51,6 +65,15 @@ class DataSettings(_Settings):
     drop_features: bool = True
     on_crossing: Literal["error", "drop-sentence", "drop-span"] = "error"
     encoding: str = "utf-8"
+
+    def model_post_init(self, context: Any) -> None:
+        """Refuse to score with a part of a file, or with some sentences twice."""
+        for number, corpus in enumerate(self.dev):
+            if corpus.sample != 1:
+                raise ConfigError(
+                    f"data.dev.{number}.sample: {corpus.sample:g}; all sentences of a dev file are "
+                    "scored, each once, so 1 is right"
+                )
 
 
 class WordsSettings(_Settings):

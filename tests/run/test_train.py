@@ -15,6 +15,8 @@ from fencepost.parser.loading import load_model
 from fencepost.run.metrics import Epoch, read_epochs
 from fencepost.run.train import Note, run_training
 from fencepost.structure import Tree
+from fencepost.tasks.labels import NO_LABELS
+from fencepost.training.loop import Step
 from tests.eight import LINES, settings, write_eight
 
 
@@ -122,9 +124,100 @@ class TestFineTuning:
         list(run_training(chosen, tmp_path / "stopped", resume=True))
         same_weights(tmp_path / "whole/model", tmp_path / "stopped/model")
 
+    def test_goes_on_with_other_corpora_and_other_labels(self, tmp_path: Path) -> None:
+        tree = {"context": True, "grid": True, "standing": True}
+        heads: dict[str, Any] = {"tree": tree, "tags": {}}
+        first = corpora_of(
+            tmp_path,
+            settings(tmp_path, heads, epochs=2, join={"share": 0.5}),
+            {"a.ptb": {"rename": {"HEADING": "NP"}}, "b.ptb": {"sample": 0.5}},
+        )
+        events_of(first, tmp_path / "first")
+        names = load_model(tmp_path / "first/model").numbers.labels["tree"].names
+        assert set(names) == {"S", "NP", "NML", "VP", NO_LABELS}
+        chosen = settings(tmp_path, heads, epochs=2, init=str(tmp_path / "first/model"))
+        rule = {"label": "NP", "tags": ["WP"], "to": "WHNP"}
+        second = corpora_of(
+            tmp_path, chosen, {"b.ptb": {"sample": 1.5, "splice": ["NML"], "relabel": [rule]}}
+        )
+        _, notes = events_of(second, tmp_path / "second")
+        where = f"{tmp_path}/first/model: "
+        assert notes == [
+            where + "labels of tags that are left behind: VBP",
+            where + "labels of tree that are new: WHNP",
+            where + f"labels of tree that are left behind: NML, {NO_LABELS}",
+        ]
+        names = load_model(tmp_path / "second/model").numbers.labels["tree"].names
+        assert set(names) == {"S", "NP", "VP", "WHNP"}
+
     def test_needs_a_model(self, data: Path, tmp_path: Path) -> None:
         with pytest.raises(ModelError, match="there is no such folder"):
             next(run_training(settings(data, {"tags": {}}, init="nowhere"), tmp_path / "run"))
+
+
+TREES = {
+    "a.ptb": "(S (HEADING-TTL (NN Oats)) (VP (VBP keep)) (. .))\n" * 9,
+    "b.ptb": "(S (NP (WP Who)) (VP (VBD ate)) (. ?))\n"
+    "(S (NP (NML (NN oat) (NN bran)) (NN tea)) (VP (VBZ is)) (. .))\n",
+}
+
+
+def corpora_of(folder: Path, chosen: Settings, corpora: dict[str, dict[str, Any]]) -> Settings:
+    """Settings with other corpora to train on and to score with."""
+    for name, text in TREES.items():
+        (folder / name).write_text(text)
+    data = chosen.model_dump(mode="json")
+    train = [{"path": str(folder / name), **corpus} for name, corpus in corpora.items()]
+    dev = [{key: value for key, value in one.items() if key != "sample"} for one in train]
+    data["data"].update(train=train, dev=dev)
+    return checked(Settings, data, where="test")
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_an_epoch_is_the_same_after_a_stop(tmp_path: Path) -> None:
+    chosen = corpora_of(
+        tmp_path,
+        settings(
+            tmp_path,
+            {"tree": {}, "tags": {}},
+            epochs=3,
+            batch_words=5,
+            checkpoint_seconds=0,
+            join={"share": 0.3},
+        ),
+        {"a.ptb": {"sample": 0.7, "rename": {"HEADING": "NP"}}, "b.ptb": {"sample": 1.5}},
+    )
+    steps = [event for event in run_training(chosen, tmp_path / "whole") if isinstance(event, Step)]
+    assert len(steps) > 6
+    run = run_training(chosen, tmp_path / "stopped")
+    for _ in range(4):
+        next(run)
+    later = [
+        event
+        for event in run_training(chosen, tmp_path / "stopped", resume=True)
+        if isinstance(event, Step)
+    ]
+    told = [
+        [(one.epoch, one.batch, one.batches, one.words, one.loss) for one in some]
+        for some in (steps, later)
+    ]
+    assert told[0][-len(later) :] == told[1]
+    same_weights(tmp_path / "whole/model", tmp_path / "stopped/model")
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_run_from_before_a_setting_was_there_goes_on(data: Path, tmp_path: Path) -> None:
+    chosen = settings(data, {"tags": {}}, epochs=1)
+    next(run_training(chosen, tmp_path / "run"))
+    path = tmp_path / "run/settings.json"
+    before = json.loads(path.read_text())
+    del before["training"]["join"], before["data"]["train"][0]["splice"]
+    path.write_text(json.dumps(before))
+    assert list(run_training(chosen, tmp_path / "run", resume=True))
+    before["data"]["train"][0]["weight"] = 2.0
+    path.write_text(json.dumps(before))
+    with pytest.raises(ConfigError, match=r"begun with other settings:\n  data\.train: "):
+        next(run_training(chosen, tmp_path / "run", resume=True))
 
 
 def same_weights(one: Path, other: Path) -> None:

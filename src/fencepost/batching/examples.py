@@ -22,6 +22,7 @@ class Example:
     steps: Mapping[str, Numbered]  # by layer
     tags: tuple[int, ...] | None = None
     weight: float = 1.0
+    sample: float = 1.0  # how many times it is seen in an epoch, on average
 
 
 def collect_labels(
@@ -61,6 +62,7 @@ def example(
     *,
     layers: Iterable[str] | None = None,
     weight: float = 1.0,
+    sample: float = 1.0,
 ) -> Example | None:
     """What can be learned from a parse; None if that is nothing.
 
@@ -69,6 +71,7 @@ def example(
         labels: of each head.
         layers: which to learn from; None: all that there are.
         weight: of the sentence.
+        sample: how many times it is seen in an epoch, on average.
     """
     wanted = [head for head in labels if layers is None or head in layers]
     steps: dict[str, Numbered] = {}
@@ -83,7 +86,7 @@ def example(
         tags = tuple(_number(labels["tags"], tag) for tag in parse.tags)
     if not parse.words or (tags is None and not steps):
         return None
-    return Example(parse.words, steps, tags, weight)
+    return Example(parse.words, steps, tags, weight, sample)
 
 
 def _number(labels: Labels, label: str | None) -> int:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from fencepost.config import Settings
 from fencepost.errors import ConfigError, TrainingError
 
@@ -58,7 +60,7 @@ def check_same(settings: Settings, out: Path) -> None:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: no JSON: {error}") from error
-    theirs, ours = dict(flat(before)), dict(flat(chosen))
+    theirs, ours = dict(flat(_completed(before))), dict(flat(chosen))
     lines = [
         f"  {key}: {theirs.get(key)!r} then, {ours.get(key)!r} now"
         for key in sorted(theirs.keys() | ours.keys())
@@ -69,6 +71,14 @@ def check_same(settings: Settings, out: Path) -> None:
             "\n".join([f"{out}: this run was begun with other settings:", *lines])
             + f'\n  To start anew from its model, set training.init = "{out / "model"}".'
         )
+
+
+def _completed(data: Any) -> Any:
+    """Settings with the defaults of those that were not there yet when they were written."""
+    try:
+        return Settings.model_validate(data).model_dump(mode="json")
+    except (ValidationError, ConfigError):  # the differences tell what is wrong
+        return data
 
 
 def flat(data: Any, key: str = "") -> Iterator[tuple[str, Any]]:

@@ -22,6 +22,7 @@ from fencepost.build import Numbers
 from fencepost.config import Corpus, DataSettings, Settings, TrainingSettings, WordsSettings
 from fencepost.errors import ConfigError, TrainingError
 from fencepost.formats import Reading, ReadSettings
+from fencepost.formats.settings import Relabel
 from fencepost.model.encoder import WordEncoder
 from fencepost.model.network import Network
 from fencepost.model.pretrained import Pretrained
@@ -265,7 +266,13 @@ def prepare_training(
     if vectors is not None and isinstance(model.network.encoder, WordEncoder):
         model.network.encoder.set_static(vectors)
     examples = [
-        example(parse, numbers.labels, layers=corpus.layers, weight=corpus.weight)
+        example(
+            parse,
+            numbers.labels,
+            layers=corpus.layers,
+            weight=corpus.weight,
+            sample=corpus.sample,
+        )
         for corpus, parse in parses
     ]
     return model, [one for one in examples if one is not None]
@@ -305,15 +312,8 @@ def read_corpora(
     corpora: Sequence[Corpus], data: DataSettings, *, is_gold: bool = False
 ) -> Iterator[tuple[Corpus, Parse]]:
     """Sentences to train on, or to score with: then no entity may go uncounted."""
-    dropping = data.on_crossing == "drop-sentence"
-    settings = ReadSettings(
-        encoding=data.encoding,
-        on_crossing="drop-span" if is_gold and dropping else data.on_crossing,
-        drop_traces=data.drop_traces,
-        drop_functions=data.drop_functions,
-        drop_features=data.drop_features,
-    )
     for corpus in corpora:
+        settings = _read_settings(corpus, data, is_gold=is_gold)
         reading = Reading(corpus.path, settings=settings)
         both = (
             reading
@@ -322,6 +322,21 @@ def read_corpora(
         )
         for parse in both:
             yield corpus, parse
+
+
+def _read_settings(corpus: Corpus, data: DataSettings, *, is_gold: bool) -> ReadSettings:
+    dropping = data.on_crossing == "drop-sentence"
+    return ReadSettings(
+        encoding=data.encoding,
+        on_crossing="drop-span" if is_gold and dropping else data.on_crossing,
+        drop_traces=data.drop_traces,
+        drop_functions=data.drop_functions,
+        drop_features=data.drop_features,
+        rename=corpus.rename,
+        rename_tags=corpus.rename_tags,
+        relabel=tuple(Relabel(rule.label, rule.tags, rule.to) for rule in corpus.relabel),
+        splice=corpus.splice,
+    )
 
 
 def _end_of_epoch(

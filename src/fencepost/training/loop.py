@@ -16,6 +16,7 @@ from fencepost.batching.batches import gold_steps, padded, shares, shuffled
 from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs, Reader
 from fencepost.batching.joining import Joining
+from fencepost.batching.sampling import sampled
 from fencepost.errors import TrainingError
 from fencepost.model.loss import Over, pointing_loss
 from fencepost.model.network import Network, device_of
@@ -151,9 +152,7 @@ def train(
         losses: what is made small; None: `batch_losses`, the paper's.
     """
     seed = recipe.seed * 1_000_003 + progress.epoch
-    if recipe.join is not None:
-        bare = network.head("tree").bare if "tree" in network.heads else None
-        examples = recipe.join(examples, bare=bare, seed=seed)
+    examples = _of_epoch(network, examples, recipe, seed)
     lengths = [len(example.words) for example in examples]
     batches = shuffled(examples, lengths, most=recipe.batch_words, seed=seed)
     processes = Processes.of(accelerator)
@@ -204,6 +203,17 @@ def train(
         )
     progress.epoch += 1
     progress.done = 0
+
+
+def _of_epoch(
+    network: Network, examples: Sequence[Example], recipe: Recipe, seed: int
+) -> Sequence[Example]:
+    """The examples of an epoch: the same whenever a run goes on in the middle of it."""
+    examples = sampled(examples, seed=seed)
+    bare = network.head("tree").bare if "tree" in network.heads else None
+    if recipe.join is not None:
+        examples = recipe.join(examples, bare=bare, seed=seed)
+    return examples
 
 
 def _accumulated(
