@@ -182,6 +182,15 @@ class JoinSettings(_Settings):
     longest: Count = 200  # words
 
 
+class AugmentSettings(_Settings):
+    """Sentences in another form, other ones in each epoch."""
+
+    share: Annotated[float, Field(ge=0, le=1)]  # of the sentences of an epoch
+    forms: tuple[Literal["upper", "lower", "no-stop", "quotes"], ...] = Field(
+        default=("upper", "lower", "no-stop", "quotes"), min_length=1
+    )
+
+
 class TrainingSettings(_Settings):
     """The paper's recipe (section 3.3)."""
 
@@ -198,6 +207,7 @@ class TrainingSettings(_Settings):
     # Over which boundaries pointing is normalised; canonical: labels too, over those allowed.
     pointing_loss: Literal["all", "candidates", "canonical"] = "all"
     label_smoothing: Share = 0.0
+    augment: AugmentSettings | None = None  # None: sentences are written as they are
     join: JoinSettings | None = None  # None: sentences are as long as they are
     average: Share = 0.0  # decay of the moving average of weights; 0: none
     precision: Literal["fp32", "bf16"] = "fp32"

@@ -135,7 +135,9 @@ class TestFineTuning:
         events_of(first, tmp_path / "first")
         names = load_model(tmp_path / "first/model").numbers.labels["tree"].names
         assert set(names) == {"S", "NP", "NML", "VP", NO_LABELS}
-        chosen = settings(tmp_path, heads, epochs=2, init=str(tmp_path / "first/model"))
+        chosen = settings(
+            tmp_path, heads, epochs=2, init=str(tmp_path / "first/model"), augment={"share": 0.5}
+        )
         rule = {"label": "NP", "tags": ["WP"], "to": "WHNP"}
         second = corpora_of(
             tmp_path, chosen, {"b.ptb": {"sample": 1.5, "splice": ["NML"], "relabel": [rule]}}
@@ -184,6 +186,7 @@ def test_an_epoch_is_the_same_after_a_stop(tmp_path: Path) -> None:
             batch_words=5,
             checkpoint_seconds=0,
             join={"share": 0.3},
+            augment={"share": 0.5},
         ),
         {"a.ptb": {"sample": 0.7, "rename": {"HEADING": "NP"}}, "b.ptb": {"sample": 1.5}},
     )
@@ -211,7 +214,7 @@ def test_a_run_from_before_a_setting_was_there_goes_on(data: Path, tmp_path: Pat
     next(run_training(chosen, tmp_path / "run"))
     path = tmp_path / "run/settings.json"
     before = json.loads(path.read_text())
-    del before["training"]["join"], before["data"]["train"][0]["splice"]
+    del before["training"]["augment"], before["data"]["train"][0]["splice"]
     path.write_text(json.dumps(before))
     assert list(run_training(chosen, tmp_path / "run", resume=True))
     before["data"]["train"][0]["weight"] = 2.0

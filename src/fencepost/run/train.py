@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fencepost.batching.augmenting import Augmenting
 from fencepost.batching.examples import Example, collect_labels, example, usual_wrapper
 from fencepost.batching.joining import Joining
 from fencepost.batching.vectors import read_vectors
@@ -304,6 +305,7 @@ def recipe_of(settings: Settings) -> Recipe:
         average=training.average,
         weights={name: getattr(settings.heads, name).weight for name in settings.heads.names},
         seed=settings.seed,
+        augment=None if training.augment is None else Augmenting(**training.augment.model_dump()),
         join=None if training.join is None else Joining(**training.join.model_dump()),
     )
 

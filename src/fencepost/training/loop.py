@@ -12,6 +12,7 @@ from accelerate import Accelerator
 from torch import Tensor
 from torch.nn import functional
 
+from fencepost.batching.augmenting import Augmenting
 from fencepost.batching.batches import gold_steps, padded, shares, shuffled
 from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs, Reader
@@ -45,6 +46,7 @@ class Recipe:
     average: float
     weights: Mapping[str, float]  # of the heads' losses
     seed: int
+    augment: Augmenting | None = None  # None: sentences are written as they are
     join: Joining | None = None  # None: sentences are as long as they are
 
 
@@ -210,7 +212,11 @@ def _of_epoch(
 ) -> Sequence[Example]:
     """The examples of an epoch: the same whenever a run goes on in the middle of it."""
     examples = sampled(examples, seed=seed)
+    if recipe.augment is None and recipe.join is None:
+        return examples  # heads of other systems know nothing of roots without a label
     bare = network.head("tree").bare if "tree" in network.heads else None
+    if recipe.augment is not None:
+        examples = recipe.augment(examples, bare=bare, seed=seed)
     if recipe.join is not None:
         examples = recipe.join(examples, bare=bare, seed=seed)
     return examples
