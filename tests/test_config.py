@@ -91,16 +91,20 @@ def test_single_settings_can_be_changed(tmp_path: Path) -> None:
             read_settings(path, changes=[change])
 
 
-CORPUS = """{
-    path = "train.ptb", sample = 0.25, splice = ["NML"],
-    rename = { HEADING = "NP" }, rename_tags = { "PP$" = "PRP$" },
-    relabel = [{ label = "NP", tags = ["WP", "WDT"], to = "WHNP" }],
-}""".replace("\n", " ").replace(", }", " }")  # a table in one line
+MAPPED = """
+[[data.train]]
+path = "train.ptb"
+sample = 0.25
+rename = { HEADING = "NP" }
+rename_tags = { "PP$" = "PRP$" }
+relabel = [{ label = "NP", tags = ["WP", "WDT"], to = "WHNP" }]
+splice = ["NML"]
+"""
+MAPPED = SMALL.replace('train = [{ path = "train.ptb" }]\n', "") + MAPPED
 
 
 def test_a_corpus_says_how_it_is_read_and_how_often_it_is_seen(tmp_path: Path) -> None:
-    text = SMALL.replace('{ path = "train.ptb" }', CORPUS)
-    (corpus,) = read_settings(written(tmp_path, text)).data.train
+    (corpus,) = read_settings(written(tmp_path, MAPPED)).data.train
     assert (corpus.rename, corpus.splice, corpus.sample) == ({"HEADING": "NP"}, ("NML",), 0.25)
     assert corpus.rename_tags == {"PP$": "PRP$"}
     assert [(rule.label, rule.tags, rule.to) for rule in corpus.relabel] == [
@@ -120,9 +124,8 @@ def test_a_corpus_says_how_it_is_read_and_how_often_it_is_seen(tmp_path: Path) -
 def test_a_corpus_that_cannot_be_read_so_is_refused(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
-    text = SMALL.replace('{ path = "train.ptb" }', CORPUS.replace(old, new))
     with pytest.raises(ConfigError, match=message):
-        read_settings(written(tmp_path, text))
+        read_settings(written(tmp_path, MAPPED.replace(old, new)))
 
 
 def test_dev_files_are_scored_whole(tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "At the top": config.Settings,
     "`[data]`": config.DataSettings,
     "Each of `data.train` and `data.dev`": config.Corpus,
+    "Each of `relabel`": config.RelabelSettings,
     "`[network]`": config.NetworkSettings,
     '`network.encoder`, `kind = "words"`': config.WordsSettings,
     '`network.encoder`, `kind = "transformer"`': config.TransformerSettings,
@@ -54,7 +55,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "`[heads.entities]`": config.EntitiesSettings,
     "`[heads.tags]`": config.TagsSettings,
     "`[training]`": config.TrainingSettings,
-    "`training.join`": config.JoinSettings,
+    "`[training.augment]`": config.AugmentSettings,
+    "`[training.join]`": config.JoinSettings,
 }
 
 # What a setting means. Where nothing is said here, the comment beside it in config.py is shown.
@@ -65,7 +67,13 @@ MEANINGS = {
     "Settings.heads": "what is found; see below",
     "Settings.training": "the recipe; see below",
     "Corpus.path": "a file or a folder, in any format; looked up from where the command is given",
+    "Corpus.sample": "how many times each sentence is seen in an epoch; 0.25: a quarter of them, "
+    "drawn anew each time; only in `data.train`",
     "Corpus.layers": "which layers are used; without it, all that the file has",
+    "Corpus.rename": "labels of phrases, without functions, and their new names",
+    "RelabelSettings.label": "of the phrase",
+    "RelabelSettings.tags": "that its only word may have",
+    "RelabelSettings.to": "its new label",
     "DataSettings.train": "the files to train on",
     "DataSettings.dev": "the files that choose the best epoch",
     "DataSettings.drop_traces": "leave out `-NONE-` and what holds nothing else",
@@ -77,7 +85,7 @@ MEANINGS = {
     "WordsSettings.word_width": "numbers in the vector of a word",
     "WordsSettings.character_width": "numbers in the vector of a character",
     "WordsSettings.vectors": "static word vectors, as wide as `word_width`: "
-    "[train](../guides/train.md#settings)",
+    "[train](../guides/train.md#encoder)",
     "TransformerSettings.kind": "a pretrained transformer",
     "TransformerSettings.model": "its name on the hub, or a folder",
     "TransformerSettings.frozen": "whether its weights stay as they are",
@@ -110,10 +118,12 @@ MEANINGS = {
     "TrainingSettings.clip": "the longest gradient",
     "TrainingSettings.pointing_loss": "over what pointing is normalised; `canonical`: what search "
     "allows, and then labels are, too",
-    "TrainingSettings.join": "neighbouring sentences are joined into long ones: see below",
-    "JoinSettings.share": "of the sentences of an epoch that are joined ones",
-    "JoinSettings.longest": "words of a joined sentence at the most",
     "TrainingSettings.label_smoothing": "share that is given to all labels alike",
+    "TrainingSettings.augment": "sentences in another form; without it, none; see below",
+    "TrainingSettings.join": "sentences joined into long ones; without it, none; see below",
+    "AugmentSettings.forms": "all capitals, no capitals, no final stop, other quotation marks; "
+    "each changed sentence has one of them",
+    "JoinSettings.longest": "words of a joined sentence, at most",
     "TrainingSettings.precision": "`bf16` only where the device has it for LSTMs",
     "TrainingSettings.threads": "of the processor; without it, as many as torch takes",
     "TrainingSettings.init": "a model to start from: a folder, or one that ships",
@@ -144,7 +154,7 @@ def _told(kind: type[BaseModel]) -> str:
 
 def _row(kind: type[BaseModel], name: str, info: FieldInfo) -> str:
     default = _default(info.get_default(call_default_factory=True))
-    value = _type(info.annotation) + _bounds(info.metadata)
+    value = _bounded(info.annotation, info.metadata)
     return f"| `{name}` | {value} | {default} | {_meaning(kind, name)} |"
 
 
@@ -158,7 +168,7 @@ def _type(annotation: Any) -> str:
     """A type as a person who writes TOML would say it."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _type(inner[0]) + _bounds(inner[1:])
+        return _bounded(inner[0], inner[1:])
     if origin is Literal:
         return " or ".join(f"`{json.dumps(value)}`" for value in inner)
     if origin in (Union, UnionType):
@@ -167,9 +177,16 @@ def _type(annotation: Any) -> str:
         several = len(inner) == 2 and inner[1] is Ellipsis
         each = _type(inner[0]) if get_origin(inner[0]) is Literal else f"{_type(inner[0])}s"
         return f"list of {each}" if several else f"{len(inner)} {each}"
+    if origin is dict:
+        return f"table of {_type(inner[1])}"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "table"
     return {bool: "true or false", int: "whole number", float: "number", str: "text"}[annotation]
+
+
+def _bounded(annotation: Any, metadata: Iterable[object]) -> str:
+    bounds = _bounds(metadata)
+    return _type(annotation) + (", not empty" if bounds and annotation is str else bounds)
 
 
 def _bounds(metadata: Iterable[object]) -> str:

@@ -202,7 +202,11 @@ def test_every_format_is_cleaned(tmp_path: Path) -> None:
     tree = Tree.from_brackets("(S (NP-SBJ (NNP Ann)) (NML (VBD slept)))")
     for name in ("a.ptb", "a.jsonl", "a.spacy"):
         write([Parse(tree.sentence, tree, ())], tmp_path / name)
-        settings = {"drop_functions": True, "splice": ["NML"], "rename_tags": {"NNP": "N"}}
+        settings: dict[str, Any] = {
+            "drop_functions": True,
+            "splice": ["NML"],
+            "rename_tags": {"NNP": "N"},
+        }
         (found,) = read(tmp_path / name, **settings)
         assert found.tags == ("N", "VBD"), name
         if found.tree is not None:  # spaCy's files have none
