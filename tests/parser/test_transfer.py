@@ -11,8 +11,9 @@ from fencepost.batching.vocabulary import Labels, Vocabulary
 from fencepost.build import Numbers
 from fencepost.config import HeadsSettings, NetworkSettings, checked
 from fencepost.errors import ModelError
+from fencepost.model.head import LABEL_TABLES
 from fencepost.parser.model import Model, new_model
-from fencepost.parser.transfer import OF_CONTEXT, transferred
+from fencepost.parser.transfer import transferred
 from tests.parser.test_model import small_model
 from tests.tiny import tiny_transformer
 
@@ -78,7 +79,7 @@ def test_what_a_decoder_knows_of_labels_goes_with_them() -> None:
     model, notes = transferred(old, fresh(old, labels=("X", "S")))
     assert notes == ["labels of tree that are new: X", "labels of tree that are left behind: NP+VP"]
     assert old.numbers.labels["tree"].names == ("S", "NP+VP")
-    for name in OF_CONTEXT:  # a row for no span, for the filler, for each label
+    for name in LABEL_TABLES:  # a row for no span, for the filler, for each label
         rows, before = (weights(one)[f"heads.tree.{name}"] for one in (model, old))
         assert torch.equal(rows[[0, 1, 3]], before[[0, 1, 2]]), name
         assert not rows[2].any(), "a new label is not known yet"

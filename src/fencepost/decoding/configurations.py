@@ -194,7 +194,8 @@ def along(path: Steps, lengths: Ints, boundaries: int, *, stack: bool = False) -
 
 def _at(values: Ints, index: Ints) -> Ints:
     """The value of each row at an index: (..., boundaries) and (..., ) to (..., )."""
-    return np.take_along_axis(values, index[..., None], axis=-1)[..., 0]
+    flat = values.reshape(-1, values.shape[-1])  # `take_along_axis` takes five times as long
+    return flat[np.arange(len(flat)), index.ravel()].reshape(index.shape)
 
 
 def _stacked(columns: Iterable[Any]) -> Any:

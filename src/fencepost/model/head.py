@@ -12,6 +12,8 @@ from fencepost.decoding.configurations import Configurations
 from fencepost.model.boundaries import at
 from fencepost.model.layers import LabelPerceptron, Layer, Perceptron, SharedDropout
 
+# Weights of a head with `context` that have a row for each label, behind one for no span at all.
+LABEL_TABLES = ("newest_label", "second_label", "stack_label", "label_newest", "label_child")
 MOST_MERGED = 8  # spans of a merge that are told apart by number; more count as this many
 
 
@@ -92,6 +94,12 @@ class PointingHead(nn.Module):
         recurrent: whether the LSTM is there.
     """
 
+    newest_label: nn.Parameter  # like the next four (labels + 1, mlp): see `LABEL_TABLES`
+    second_label: nn.Parameter
+    stack_label: nn.Parameter
+    label_newest: nn.Parameter
+    label_child: nn.Parameter  # 0: the span is no merge
+
     def __init__(
         self,
         *,
@@ -160,13 +168,10 @@ class PointingHead(nn.Module):
             self.standing = perceptron(boundary_width)
         if context:
             self.newest_start = perceptron(boundary_width)
-            self.newest_label = nn.Parameter(torch.zeros(labels + 1, mlp))
             self.second_scale = nn.Parameter(torch.full((mlp,), 0.5))  # of the same perceptron
-            self.second_label = nn.Parameter(torch.zeros(labels + 1, mlp))
-            self.stack_label = nn.Parameter(torch.zeros(labels + 1, mlp))
             self.merged = nn.Parameter(torch.zeros(MOST_MERGED + 1))
-            self.label_newest = nn.Parameter(torch.zeros(labels + 1, mlp))
-            self.label_child = nn.Parameter(torch.zeros(labels + 1, mlp))  # 0: no merge
+            for name in LABEL_TABLES:
+                self.register_parameter(name, nn.Parameter(torch.zeros(labels + 1, mlp)))
         if grid:
             self.grid = nn.Parameter(torch.zeros(mlp + 1, mlp + 1))
             self.grid_weight = nn.Parameter(torch.ones(2))

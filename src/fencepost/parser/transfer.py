@@ -10,10 +10,8 @@ import torch
 from fencepost.batching.vocabulary import FILLER, RESERVED, Labels, Vocabulary
 from fencepost.errors import ModelError
 from fencepost.model.encoder import WordEncoder
+from fencepost.model.head import LABEL_TABLES
 from fencepost.parser.model import Model, new_model
-
-# The weights of a head with `context` that have a row for each label.
-OF_CONTEXT = ("newest_label", "stack_label", "label_newest", "label_child")
 
 Pairs = Sequence[tuple[int, int]]  # rows of the old weights and of the new
 
@@ -113,7 +111,7 @@ def _rows(old: Model, new: Model) -> Mapping[str, Pairs]:
             rows[f"heads.{head}.label_vectors"] = pairs
             # Row 0 of these stands for no span at all, and each label comes one row later.
             behind = [(0, 0), *((before + 1, after + 1) for before, after in pairs)]
-            rows |= {f"heads.{head}.{name}": behind for name in OF_CONTEXT}
+            rows |= {f"heads.{head}.{name}": behind for name in LABEL_TABLES}
     return rows
 
 

@@ -318,9 +318,8 @@ class FastStepper:
         if where.stack is not None and weights.stack_label is not None:
             assert weights.merged is not None
             merged = np.minimum(where.merged(), len(weights.merged) - 1)
-            by_label = np.take_along_axis(
-                query.dot(weights.stack_label), where.stack.labels + 1, axis=1
-            )
+            row = np.arange(rows)[:, None]
+            by_label = query.dot(weights.stack_label)[row, where.stack.labels + 1]
             logits += np.where(merged > 0, by_label + weights.merged[merged], 0)
         return logits
 
@@ -375,8 +374,9 @@ class FastStepper:
         if weights.norm is None:
             hidden = _leaky(spans, out=spans)
         else:
-            spans -= spans.mean(-1, keepdims=True)
-            spans /= np.sqrt(np.square(spans).mean(-1, keepdims=True) + NORM_EPSILON)
+            spans -= np.add.reduce(spans, axis=-1, keepdims=True) / m
+            squares = np.add.reduce(np.square(spans), axis=-1, keepdims=True)
+            spans /= np.sqrt(squares / m + NORM_EPSILON)
             scale, shift = weights.norm
             hidden = np.maximum(spans * scale + shift, 0)
         logits = hidden.dot(weights.labels_out)
