@@ -37,6 +37,54 @@ def step_pictures(tree: Tree) -> Iterator[tuple[str, str]]:
         yield f"step-{number}.svg", entities_svg(parse, boundaries=True, width=None)
 
 
+WORDS = ("The", "cat", "on", "the", "mat", "slept", ".")
+CURSOR = 5
+QUESTIONS = (  # boundary, the span that pointing there makes, chance of yes, probability in the end
+    (2, "PP: on the mat", "yes: 0.89", "0.89"),
+    (0, "NP: The … mat", "yes: 0.80", "0.11 · 0.80"),
+    (6, "slept", "yes: 0.70", "0.11 · 0.20 · 0.70"),
+    (7, "slept .", "the last one takes the rest", "0.11 · 0.20 · 0.30"),
+)
+
+
+def nearest_first_svg() -> str:
+    """The candidates of a step in the order in which they are asked, as arcs from the cursor."""
+    step, base, left = 92, 150, 30
+    text = 'font-family="sans-serif" font-size="14" fill="#1f2328" text-anchor="middle"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * left + 7 * step}" height="300" '
+        f'viewBox="0 0 {2 * left + 7 * step} 300" role="img" aria-label="{ARCS}">',
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+    ]
+    for index, word in enumerate(WORDS):
+        x = left + (index + 0.5) * step
+        lines.append(f'<text x="{x:g}" y="{base + 22}" {text}>{word}</text>')
+    for boundary in range(len(WORDS) + 1):
+        x, is_cursor = left + boundary * step, boundary == CURSOR
+        colour = "#cf222e" if is_cursor else "#57606a"
+        lines.append(f'<circle cx="{x}" cy="{base}" r="{6 if is_cursor else 3}" fill="{colour}"/>')
+        lines.append(f'<text x="{x}" y="{base + 42}" {text} font-weight="bold">{boundary}</text>')
+    badges = []
+    for number, (boundary, span, yes, probability) in enumerate(QUESTIONS, 1):
+        start, end = left + CURSOR * step, left + boundary * step
+        middle, height = (start + end) / 2, 34 + abs(end - start) * 0.5
+        lines.append(
+            f'<path d="M {start} {base} Q {middle:g} {base - height:g} {end} {base}" fill="none" '
+            'stroke="#0969da" stroke-width="2"/>'
+        )
+        y = base - height / 2
+        badges.append(f'<circle cx="{middle:g}" cy="{y:g}" r="11" fill="#0969da"/>')
+        white = text.replace("#1f2328", "#ffffff")
+        badges.append(f'<text x="{middle:g}" y="{y + 5:g}" {white}>{number}</text>')
+        row = text.replace("middle", "start")
+        told = f"{number}. point to {boundary} ({span})? {yes}; p = {probability}"
+        lines.append(f'<text x="{left}" y="{base + 62 + 20 * number}" {row}>{told}</text>')
+    return "\n".join([*lines, *badges, "</svg>\n"])
+
+
+ARCS = "From the cursor at 5 four candidates are asked in order: 2, 0, 6 and 7"
+
+
 def pictures() -> dict[str, str]:
     """All pictures: names of files, and what they hold."""
     museum = Parse(MUSEUM.sentence, entities=MUSEUM_ENTITIES)
@@ -45,6 +93,7 @@ def pictures() -> dict[str, str]:
         "museum-entities.svg": entities_svg(museum),
         "boundaries.svg": tree_svg(GARDENER, boundaries=True),
         "entity-fillers.svg": entities_svg(_with_fillers(museum), boundaries=True, width=None),
+        "nearest-first.svg": nearest_first_svg(),
         **dict(step_pictures(GARDENER)),
     }
 
