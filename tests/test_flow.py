@@ -24,7 +24,7 @@ def through_pointings(parses: Iterator[Parse]) -> Iterator[Parse]:
         if parse.tree is not None:
             steps = pointings(constituency.encode(parse.tree))
             assert len(steps) <= 2 * len(sentence) - 1
-            tree = constituency.decode(sentence, replay(steps))
+            tree = constituency.decode(sentence, replay(steps), wrapper=parse.tree.wrapper)
         if parse.entities is not None:
             steps = pointings(entities.encode(parse.entities, len(sentence)))
             assert len(steps) <= max(1, 2 * len(sentence) - 1)
