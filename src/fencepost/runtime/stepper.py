@@ -22,9 +22,9 @@ from fencepost.decoding.configurations import Configurations
 SLOPE = 0.1  # of the perceptrons' leaky ReLU
 NORM_EPSILON = 1e-5  # of LayerNorm
 
-# With so few rows a product takes as long as its weights take to be fetched. Nearly half of all
-# spans are single words; multiplied all at once, they leave room in the cache for other weights.
-_FEW_ROWS = 3
+# The product of a single row takes as long as its weights take to be fetched. Nearly half of all
+# spans are single words: so many of them are multiplied at once.
+_WORDS_AHEAD = 8
 
 # The grid of longer sentences is not computed at once: it grows with the square of the length.
 _MOST_BOUNDARIES = 1024
@@ -210,11 +210,18 @@ class FastState(NamedTuple):
     """
 
     for_spans: Floats | None  # (all boundaries, m): to MLP_span
-    words: Floats | None  # (all boundaries - 1, 4 d): what the word behind each gives to gates
     label_starts: Floats  # (all boundaries, m): to MLP_label, where a span starts
     label_ends: Floats  # (all boundaries, m): and where it ends
     standing: Floats | None  # (all boundaries, m): the query's part of a cursor
     newest: Floats | None  # (all boundaries, m): the query's part of the newest span's start
+    words: Words | None = None  # of a single row, from the last single word on
+
+
+class Words(NamedTuple):
+    """What some single words, one after the other, give to gates."""
+
+    first: int  # where the first one starts, among the boundaries of all sentences
+    gates: Floats  # (words, 4 d)
     second: Floats | None  # (all boundaries, m): that of the start of the span below it
     grid: Floats | None  # (all boundaries, n + 1): what the grid adds to each candidate
     grid_sides: tuple[Floats, Floats] | None  # (all boundaries, m + 1): of starts and of ends
@@ -265,19 +272,13 @@ class FastStepper:
         if weights.offset is not None:
             offsets = hidden.dot(weights.offset).reshape(rows, width) + weights.offset_bias
         del hidden  # large, and not needed any more
-        spans = words = None
-        if weights.span_in is not None:
-            spans = flat.dot(weights.span_in)
-            if rows <= _FEW_ROWS:
-                words = self._gates_of(spans[1:] - spans[:-1])
         label_ends = flat.dot(weights.label_end)
         newest = second = None
         if weights.newest_start is not None and weights.second_scale is not None:
             newest = weights.newest_start(flat)
             second = newest * weights.second_scale
         return FastState(
-            spans,
-            words,
+            None if weights.span_in is None else flat.dot(weights.span_in),
             -label_ends if weights.label_start is None else flat.dot(weights.label_start),
             label_ends,
             None if weights.standing is None else weights.standing(flat),
@@ -398,8 +399,8 @@ class FastStepper:
         """What the decoder's gates get of a step, from its `inputs` alone: (states, 4 d)."""
         start, end, *label = inputs
         assert state.for_spans is not None
-        if state.words is not None and (end - start == 1).all():
-            gates = state.words.take(start, axis=0)
+        if len(start) == 1 and end[0] - start[0] == 1 and state.words is not None:
+            gates = state.words.gates[start - state.words.first]
         else:
             gates = self._gates_of(_between(state.for_spans, start, end))
         if self.weights.labels_in is not None:
@@ -427,10 +428,22 @@ class FastStepper:
             inputs = tuple(column[one] for column in inputs)
             before = state.of_row[one]
             last, cell = last.take(before, axis=0), cell.take(before, axis=0)
-        gates = self.gates(state, *inputs)
+        words = self._words_ahead(state, inputs)
+        gates = self.gates(state if words is state.words else state._replace(words=words), *inputs)
         gates += last[:, : gates.shape[1]]
         cell, outputs = _read(self.weights.state, self.weights.state_bias, gates, cell)
-        return FastState(*state[:12], cell, outputs, group, state.each)
+        return FastState(*state[:11], cell, outputs, group, state.each, words)
+
+    def _words_ahead(self, state: FastState, inputs: tuple[Ints, ...]) -> Words | None:
+        """A table that has the word of a single row; what there is if the span is no word."""
+        (start, *_), (end, *others) = inputs[:2]
+        words = state.words
+        if others or end - start != 1 or state.for_spans is None:
+            return words
+        if words is None or not 0 <= start - words.first < len(words.gates):
+            some = state.for_spans[start : start + _WORDS_AHEAD + 1]
+            words = Words(start, self._gates_of(some[1:] - some[:-1]))
+        return words
 
     def select(self, state: FastState, rows: Ints, *, each: int = 1) -> FastState:
         """The state of some of the rows."""
