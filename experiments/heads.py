@@ -36,7 +36,7 @@ BEYOND = (
     "heads.tree.pointing=nearest-first",
     "heads.tree.standing=true",
     "heads.tree.context=true",
-    "heads.tree.grid=true",
+    "heads.tree.grid=100",
 )
 WITHOUT = ("heads.tree.recurrent=false",)
 SYSTEMS = ("paper", "beyond", "beyond-lstm", "chart", "chart-authors")

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from fencepost.batching.arrays import Floats, Ints
 from fencepost.config import HeadSettings
@@ -20,19 +21,22 @@ WIDTH = 6  # of boundary vectors
 SIZES: dict[str, Any] = {"mlp": 5, "decoder": 7}
 
 
-def _choices(kind: Any) -> tuple[Any, ...]:
-    """The values of a setting; None: it is not a choice but a size or a weight."""
+def _choices(field: FieldInfo) -> tuple[Any, ...]:
+    """The values of a setting; none: it is not a choice but a size or a weight."""
+    kind = field.annotation
     if kind is bool:
         return (False, True)
+    if any(getattr(limit, "ge", None) == 0 for limit in field.metadata):
+        return (0, 3)  # the size of a part that may be left out
     return get_args(kind) if get_origin(kind) is Literal else ()
 
 
 def head_settings() -> list[HeadSettings]:
     """All combinations of the choices that there are; settings refuse the others."""
     choices = {
-        name: _choices(field.annotation)
+        name: _choices(field)
         for name, field in HeadSettings.model_fields.items()
-        if _choices(field.annotation)
+        if _choices(field)
     }
     found = []
     for values in product(*choices.values()):

@@ -19,8 +19,9 @@ from fencepost.decoding.derivations import Derivations
 from fencepost.decoding.rules import Rules
 from fencepost.decoding.stepper import Stepper
 from fencepost.decoding.walk import sample
+from fencepost.model.grid import grid_loss
 from fencepost.model.head import PointingHead, Where
-from fencepost.model.loss import allowed_along, grid_loss, pointing_loss
+from fencepost.model.loss import allowed_along, pointing_loss
 from fencepost.model.stepper import HeadStepper, stepper_of
 from tests.heads import SETTINGS, head_with, heads, vectors
 
@@ -93,9 +94,8 @@ def test_the_canonical_loss_is_minus_the_log_probability_of_the_parse(
     found, steps = drawn(stepper_of(head), head, lengths)
     boundaries, sizes = map(torch.from_numpy, vectors(*lengths))
     loss = pointing_loss(head, boundaries, sizes, steps, over="canonical")
-    grid = head.read(boundaries).grid
-    if grid is not None:
-        loss -= grid_loss(grid, sizes, steps, open_root=head.open_root)
+    if head.grid is not None:
+        loss -= grid_loss(head.grid(boundaries), sizes, steps, open_root=head.open_root)
     np.testing.assert_allclose(-loss.numpy(), found.log_probs[:, 0], atol=1e-5)
 
 
@@ -132,7 +132,6 @@ def test_only_a_whole_sentence_is_bare(settings: HeadSettings) -> None:
     inside = torch.from_numpy(boundaries).expand(count, -1, -1)
     sizes = torch.from_numpy(lengths).expand(count)
     loss = pointing_loss(head, inside, sizes, steps, over="canonical")
-    grid = head.read(inside).grid
-    if grid is not None:
-        loss -= grid_loss(grid, sizes, steps, open_root=head.open_root)
+    if head.grid is not None:
+        loss -= grid_loss(head.grid(inside), sizes, steps, open_root=head.open_root)
     np.testing.assert_allclose(-loss.numpy(), found.log_probs[0, :count], atol=1e-5)

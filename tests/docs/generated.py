@@ -104,7 +104,7 @@ MEANINGS = {
     'other, with `training.pointing_loss = "canonical"`',
     "HeadSettings.standing": "whether the cursor's own boundary is part of the query",
     "HeadSettings.context": "whether the two newest spans are, too, and labels on the stack",
-    "HeadSettings.grid": "whether each span has a score of its own, trained on all spans",
+    "HeadSettings.grid": "hidden size of the scores that every span has; 0: none",
     "HeadSettings.recurrent": "`false` leaves out the LSTM; needs `standing` and `context`, and no "
     "`previous_label`",
     "HeadSettings.weight": "of its loss, beside those of the other heads",

@@ -1,15 +1,11 @@
 """The sum over all trees, against writing them all down."""
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.batching.steps import Steps, canonical_steps
 from fencepost.model.inside import log_sum
-from fencepost.model.loss import grid_loss
 from fencepost.structure import Span
-from fencepost.structure.span import by_place
 from tests.transition.test_canonical import all_nested
 
 
@@ -48,25 +44,3 @@ def test_long_sentences_stay_finite() -> None:
     assert torch.isfinite(scores.grad).all()
     assert float(scores.grad.min()) >= 0
     assert float(scores.grad.max()) <= 1 + 1e-5
-
-
-@pytest.mark.parametrize("open_root", [True, False])
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_the_grid_is_a_distribution_over_parses(n: int, open_root: bool) -> None:
-    torch.manual_seed(n)
-    whole = Span(0, n, "X")
-    parses = [spans for spans in all_nested(n) if open_root or whole in spans]
-    steps = Steps.of(
-        [
-            canonical_steps(
-                [
-                    *((span.start, span.end, 1) for span in by_place(spans) if span != whole),
-                    (0, n, int(whole in spans)),
-                ]
-            )
-            for spans in parses
-        ]
-    )
-    grid = torch.randn(1, n + 2, n + 2).expand(len(parses), -1, -1)  # the last one is padding
-    loss = grid_loss(grid, torch.full((len(parses),), n), steps, open_root=open_root)
-    assert torch.exp(-loss).sum().item() == pytest.approx(1, abs=1e-5)

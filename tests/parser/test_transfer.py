@@ -70,7 +70,7 @@ def test_new_labels_are_fresh_and_old_ones_are_named() -> None:
 
 def test_what_a_decoder_knows_of_labels_goes_with_them() -> None:
     plain = small_model("tree")
-    heads = {"tree": {"mlp": 8, "decoder": 8, "context": True, "grid": True, "standing": True}}
+    heads = {"tree": {"mlp": 8, "decoder": 8, "context": True, "grid": 4, "standing": True}}
     sizes = checked(HeadsSettings, heads, where="test")
     old = new_model(plain.network_settings, sizes, plain.numbers)
     with torch.no_grad():

@@ -125,7 +125,7 @@ class TestFineTuning:
         same_weights(tmp_path / "whole/model", tmp_path / "stopped/model")
 
     def test_goes_on_with_other_corpora_and_other_labels(self, tmp_path: Path) -> None:
-        tree = {"context": True, "grid": True, "standing": True}
+        tree = {"context": True, "grid": 4, "standing": True}
         heads: dict[str, Any] = {"tree": tree, "tags": {}}
         first = corpora_of(
             tmp_path,

@@ -42,6 +42,7 @@ def doubles(lengths: list[int], seed: int) -> Floats:
     canonical=st.booleans(),
     beams=st.integers(1, 4),
     table=st.sampled_from([1, 1024]),
+    widest=st.sampled_from([2, 400]),
 )
 def test_both_steppers_find_the_same_parses(
     seed: int,
@@ -51,11 +52,16 @@ def test_both_steppers_find_the_same_parses(
     canonical: bool,
     beams: int,
     table: int,
+    widest: int,
 ) -> None:
     head = random_head(seed, open_root=open_root, **choices)
     boundaries, sizes = vectors(lengths, width=6, seed=seed)
     rules = Rules(open_root, nearest_first=head.nearest_first, canonical=canonical)
-    with patch("fencepost.runtime.stepper._MOST_BOUNDARIES", table):  # all may be long sentences
+    with (
+        patch("fencepost.runtime.grid._MOST_BOUNDARIES", table),  # all may be long sentences
+        patch("fencepost.runtime.grid.WIDEST", widest),
+        patch("fencepost.model.grid.WIDEST", widest),
+    ):
         plain, fast = (
             beam(stepper, boundaries, sizes, rules, beams=beams)
             for stepper in (HeadStepper(head), fast_stepper(head))

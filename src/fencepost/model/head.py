@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from fencepost.decoding.configurations import Configurations
 from fencepost.model.boundaries import at
+from fencepost.model.grid import Grid, pointing_terms
 from fencepost.model.layers import LabelPerceptron, Layer, Perceptron, SharedDropout
 
 # Weights of a head with `context` that have a row for each label, behind one for no span at all.
@@ -60,18 +60,16 @@ class Sentences(NamedTuple):
     """What a head makes of sentences once, before any step."""
 
     boundaries: Tensor  # (rows, n + 1, width)
-    sides: (
-        Tensor  # [b'; 1] W_point: (rows, n + 1, mlp), or (2, rows, n + 1, mlp) for left and right
-    )
-    grid: (
-        Tensor | None
-    )  # how well (i, j) fits into a parse, at [i, j] if i < j: (rows, n + 1, n + 1)
+    # [b'; 1] W_point: (rows, n + 1, mlp), or (2, rows, n + 1, mlp) for left and right
+    sides: Tensor
+    spans: Tensor | None = None  # label scores of all spans, for the loss: see `Grid`
+    grid: Tensor | None = None  # what these add to pointing from i to j: (rows, n + 1, n + 1)
 
     def rows(self, index: Tensor) -> Sentences:
         """Those of some rows, in this order."""
         sides = self.sides[:, index] if self.sides.ndim == 4 else self.sides[index]
         grid = None if self.grid is None else self.grid[index]
-        return Sentences(self.boundaries[index], sides, grid)
+        return Sentences(self.boundaries[index], sides, grid=grid)
 
 
 class PointingHead(nn.Module):
@@ -90,7 +88,7 @@ class PointingHead(nn.Module):
         pointing: how scores become probabilities: see `decoding.rules`.
         standing: whether the cursor's own boundary is part of the query.
         context: whether the two newest spans are, and labels on the stack are looked at.
-        grid: whether each span has a score of its own.
+        grid: size of the hidden layer that scores every span; 0: there is none.
         recurrent: whether the LSTM is there.
     """
 
@@ -115,7 +113,7 @@ class PointingHead(nn.Module):
         pointing: Literal["softmax", "nearest-first"] = "softmax",
         standing: bool = False,
         context: bool = False,
-        grid: bool = False,
+        grid: int = 0,
         recurrent: bool = True,
     ) -> None:
         super().__init__()
@@ -145,7 +143,7 @@ class PointingHead(nn.Module):
             self.cursor = perceptron(decoder)
         self.point = perceptron(boundary_width)
         # Left and right have their own W_point where spans may ask for different things there.
-        self.two_ways = grid or self.nearest_first
+        self.two_ways = grid > 0 or self.nearest_first
         self.biaffine = nn.Parameter(torch.zeros(*[2][: self.two_ways], mlp + 1, mlp))
         self.label: LabelPerceptron | Perceptron
         # Without a state to tell them, labels want to know both ends of a span.
@@ -172,12 +170,11 @@ class PointingHead(nn.Module):
             self.merged = nn.Parameter(torch.zeros(MOST_MERGED + 1))
             for name in LABEL_TABLES:
                 self.register_parameter(name, nn.Parameter(torch.zeros(labels + 1, mlp)))
+        self.grid: Grid | None = None
         if grid:
-            self.grid = nn.Parameter(torch.zeros(mlp + 1, mlp + 1))
+            self.grid = Grid(boundary_width, hidden=grid, labels=labels)
             self.grid_weight = nn.Parameter(torch.ones(2))
-            if not of_authors:
-                nn.init.xavier_uniform_(self.grid)
-        self.has_standing, self.has_context, self.has_grid = standing, context, grid
+        self.has_standing, self.has_context = standing, context
         self.dropout = SharedDropout(dropout)
 
     def train(self, mode: bool = True) -> Self:
@@ -247,11 +244,11 @@ class PointingHead(nn.Module):
         weights, bias = self.biaffine[..., :-1, :], self.biaffine[..., -1:, :]
         if self.two_ways:
             weights, bias = weights[:, None], bias[:, None]
-        grid = None
-        if self.has_grid:
-            ends = functional.pad(points, (0, 1), value=1.0)
-            grid = ends @ self.grid @ ends.transpose(1, 2)
-        return Sentences(boundaries, points @ weights + bias, grid)
+        sides = points @ weights + bias
+        if self.grid is None:
+            return Sentences(boundaries, sides)
+        spans = self.grid(boundaries)
+        return Sentences(boundaries, sides, spans, pointing_terms(spans))
 
     def pointing_scores(self, sentences: Sentences, states: Tensor, where: Where) -> Tensor:
         """How much each step would point to each boundary (paragraph "Pointing score").
@@ -264,7 +261,7 @@ class PointingHead(nn.Module):
         Returns:
             (rows, steps, n + 1)
         """
-        boundaries, sides, grid = sentences
+        boundaries, sides, _, grid = sentences
         query = states.new_zeros(())
         if self.lstm is not None:
             query = self.cursor(states)
@@ -285,10 +282,9 @@ class PointingHead(nn.Module):
         else:
             scores = query @ sides.transpose(1, 2)
         if grid is not None:  # and so there are two ways
-            both = grid.triu(1) + grid.triu(1).transpose(1, 2)
             row = torch.arange(len(grid), device=grid.device)[:, None]
             weight = torch.where(leftward, self.grid_weight[0], self.grid_weight[1])
-            scores = scores + weight * both[row, where.cursor]
+            scores = scores + weight * grid[row, where.cursor]
         if self.has_context:
             assert where.labels is not None
             assert where.merged is not None

@@ -14,8 +14,8 @@ from fencepost.batching.steps import Steps
 from fencepost.batching.vocabulary import FILLER
 from fencepost.decoding.configurations import Configurations, along
 from fencepost.decoding.rules import asked_before
+from fencepost.model.grid import grid_loss
 from fencepost.model.head import PointingHead, Where
-from fencepost.model.inside import log_sum
 
 Over = Literal["all", "candidates", "canonical"]
 
@@ -87,30 +87,9 @@ def pointing_loss(
     )
     # Padded steps may have any score, even none.
     loss = (pointing + labelling).masked_fill(~mask, 0.0).sum(1)
-    if sentences.grid is not None:
-        loss = loss + grid_loss(sentences.grid, lengths, gold, open_root=head.open_root)
+    if sentences.spans is not None:
+        loss = loss + grid_loss(sentences.spans, lengths, gold, open_root=head.open_root)
     return loss
-
-
-def grid_loss(grid: Tensor, lengths: Tensor, gold: Steps, *, open_root: bool) -> Tensor:
-    """Minus the log-probability of the labelled spans of a parse among all sets that nest.
-
-    Args:
-        grid: (rows, n + 1, n + 1)
-        lengths: in words, (rows,)
-        gold: the steps of the parses
-        open_root: whether the whole sentence may go without a label
-
-    Returns:
-        (rows,)
-    """
-    row = torch.arange(len(grid), device=grid.device)
-    whole = grid[row, 0, lengths]
-    root = functional.softplus(whole) if open_root else whole
-    labelled = torch.from_numpy(gold.mask & (gold.labels != FILLER)).to(grid.device)
-    starts, ends = (torch.from_numpy(ends).to(grid.device) for ends in (gold.starts, gold.ends))
-    ours = grid[row[:, None], starts, ends].masked_fill(~labelled, 0.0).sum(1)
-    return log_sum(grid, lengths) + root - ours
 
 
 def allowed_along(

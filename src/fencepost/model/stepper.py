@@ -43,7 +43,7 @@ class HeadStepper:
     def start(self, boundaries: Floats) -> HeadState:
         """The state before the first step."""
         vectors = torch.from_numpy(boundaries).to(self._device)
-        sentences, rows = self.head.read(vectors), len(vectors)
+        sentences, rows = self.head.read(vectors)._replace(spans=None), len(vectors)
         if self.head.lstm is None:
             return HeadState(sentences, vectors.new_zeros(rows, 1, 0), None)
         states, memory = self.head.decode(self.head.first_inputs(rows), self.head.first_state(rows))

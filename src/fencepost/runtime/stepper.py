@@ -18,16 +18,13 @@ import numpy as np
 from fencepost.batching.arrays import Bools, Floats, Ints
 from fencepost.decoding.blas import quiet
 from fencepost.decoding.configurations import Configurations
+from fencepost.runtime.grid import NORM_EPSILON, GridEnds, GridWeights, fits
 
 SLOPE = 0.1  # of the perceptrons' leaky ReLU
-NORM_EPSILON = 1e-5  # of LayerNorm
 
 # The product of a single row takes as long as its weights take to be fetched. Nearly half of all
 # spans are single words: so many of them are multiplied at once.
 _WORDS_AHEAD = 8
-
-# The grid of longer sentences is not computed at once: it grows with the square of the length.
-_MOST_BOUNDARIES = 1024
 
 
 class Perceptron(NamedTuple):
@@ -84,8 +81,7 @@ class Folded:
     second_label: Floats | None  # (labels + 1, m)
     stack_label: Floats | None  # (m, labels + 1)
     merged: Floats | None  # (numbers of merged spans,)
-    grid: Floats | None  # (m + 1, m + 1): MLP_point's hidden layer of starts to that of ends
-    grid_weight: Floats | None  # (2,)
+    grid: GridWeights | None
     state: Floats  # (d, 4 d + 2 m): the state to gates, MLP_cursor and MLP_label
     state_bias: Floats  # (4 d + 2 m,); without an LSTM that of MLP_label alone, (m,)
     span_in: Floats | None  # (width, m): boundaries to the hidden layer of MLP_span
@@ -112,7 +108,7 @@ class Folded:
         w = weights
         m, width = w["label_vectors"].shape[1], w["point.first.weight"].shape[1]
         sharp = 1 / temperature
-        recurrent, grid, context = "lstm.weight_ih_l0" in w, "grid" in w, "newest_label" in w
+        recurrent, context = "lstm.weight_ih_l0" in w, "newest_label" in w
         d = len(w["first_hidden"]) if recurrent else 0
 
         # Pointing: [p; 1] W of each way, side by side.
@@ -120,13 +116,8 @@ class Folded:
         sides = np.concatenate([way[:-1] for way in biaffine], axis=1)
         sides_bias = np.concatenate([way[-1] for way in biaffine])
         point = Perceptron.of(w, "point")
-        grid_matrix = w["grid"] * sharp if grid else None
         if point.second is not None:
             sides, sides_bias = point.second @ sides, point.second_bias @ sides + sides_bias
-            if grid_matrix is not None:  # [p; 1] is the second layer's of [hidden; 1]
-                both = np.eye(m + 1, dtype=sides.dtype)
-                both[:-1, :-1], both[-1, :-1] = point.second, point.second_bias
-                grid_matrix = both @ grid_matrix @ both.T
         cursor, cursor_bias = None, np.zeros(m, dtype=sides.dtype)
         offset, offset_bias = None, sides_bias[:0].sum()
         if "cursor.second.weight" in w:
@@ -181,8 +172,7 @@ class Folded:
             second_label=w["second_label"] if context else None,
             stack_label=_columns(w["stack_label"] * sharp) if context else None,
             merged=w["merged"] * sharp if context else None,
-            grid=grid_matrix,
-            grid_weight=w["grid_weight"] if grid else None,
+            grid=GridWeights.of(w, temperature=temperature) if "grid_weight" in w else None,
             state=state,
             state_bias=state_bias,
             span_in=span_in,
@@ -214,6 +204,16 @@ class FastState(NamedTuple):
     label_ends: Floats  # (all boundaries, m): and where it ends
     standing: Floats | None  # (all boundaries, m): the query's part of a cursor
     newest: Floats | None  # (all boundaries, m): the query's part of the newest span's start
+    second: Floats | None  # (all boundaries, m): that of the start of the span below it
+    grid: Floats | None  # (all boundaries, n + 1): what the grid adds to each candidate
+    grid_ends: GridEnds | None  # of long sentences, whose grid is computed step by step
+    sides: Floats  # (sentences, ways (n + 1), m)
+    offsets: Floats | None  # (sentences, n + 1)
+    place: Ints  # (rows,): where the row's sentence begins among all boundaries
+    cell: Floats  # (states, d)
+    outputs: Floats  # (states, 4 d + 2 m): what a state gives to gates and perceptrons
+    of_row: Ints | None = None  # (rows,): the state of each row; None: each has its own
+    each: int = 1  # rows of each sentence, one sentence after the other
     words: Words | None = None  # of a single row, from the last single word on
 
 
@@ -222,16 +222,6 @@ class Words(NamedTuple):
 
     first: int  # where the first one starts, among the boundaries of all sentences
     gates: Floats  # (words, 4 d)
-    second: Floats | None  # (all boundaries, m): that of the start of the span below it
-    grid: Floats | None  # (all boundaries, n + 1): what the grid adds to each candidate
-    grid_sides: tuple[Floats, Floats] | None  # (all boundaries, m + 1): of starts and of ends
-    sides: Floats  # (sentences, ways (n + 1), m); of long sentences with `grid_sides` behind
-    offsets: Floats | None  # (sentences, n + 1)
-    place: Ints  # (rows,): where the row's sentence begins among all boundaries
-    cell: Floats  # (states, d)
-    outputs: Floats  # (states, 4 d + 2 m): what a state gives to gates and perceptrons
-    of_row: Ints | None = None  # (rows,): the state of each row; None: each has its own
-    each: int = 1  # rows of each sentence, one sentence after the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,18 +246,11 @@ class FastStepper:
         m = len(weights.labels_out)
         if sides.shape[1] > m:  # left and right: all boundaries of the one, then of the other
             sides = sides.reshape(rows, width, 2, m).swapaxes(1, 2)
-        grid = grid_sides = None
-        if weights.grid is not None and weights.grid_weight is not None:
-            ends = np.pad(hidden, ((0, 0), (0, 1)), constant_values=1)
-            grid_sides = ends.dot(weights.grid), ends
-            if width <= _MOST_BOUNDARIES:
-                grid, grid_sides = self._grid(*grid_sides, rows), None
-            else:
-                left, right = (
-                    (side * weight).reshape(rows, 1, width, -1)
-                    for side, weight in zip(grid_sides, weights.grid_weight, strict=True)
-                )
-                sides = np.concatenate((sides, np.concatenate((left, right), 1)), axis=-1)
+        grid = grid_ends = None
+        if weights.grid is not None:
+            grid_ends = weights.grid.ends(boundaries)
+            if fits(width):
+                grid, grid_ends = weights.grid.matrix(grid_ends).reshape(-1, width), None
         offsets = None
         if weights.offset is not None:
             offsets = hidden.dot(weights.offset).reshape(rows, width) + weights.offset_bias
@@ -285,7 +268,7 @@ class FastStepper:
             newest,
             second,
             grid,
-            grid_sides,
+            grid_ends,
             sides.reshape(rows, -1, sides.shape[-1]),
             offsets,
             np.arange(rows) * width,
@@ -293,21 +276,12 @@ class FastStepper:
             weights.first_outputs.repeat(rows, axis=0),
         )
 
-    def _grid(self, starts: Floats, ends: Floats, rows: int) -> Floats:
-        """What the grid adds to pointing from one boundary to another: (rows (n + 1), n + 1)."""
-        width = len(starts) // rows
-        scores = _products(starts.reshape(rows, width, -1), ends.reshape(rows, width, -1))
-        assert self.weights.grid_weight is not None
-        left, right = self.weights.grid_weight
-        upper = np.triu(scores, 1)
-        return (right * upper + left * upper.swapaxes(1, 2)).reshape(rows * width, width)
-
     def point_logits(self, state: FastState, where: Configurations) -> Floats:
         """Scores of pointing to each boundary: (rows, n + 1)."""
         weights, at_cursor = self.weights, state.place + where.cursor
         rows, width = where.rank.shape
         query = self._query(state, where, at_cursor)
-        logits = self._sided(state, query, at_cursor).reshape(rows, -1, width)
+        logits = self._sided(state, query).reshape(rows, -1, width)
         if weights.bias is None:
             logits = logits[:, 0]
         else:
@@ -316,6 +290,8 @@ class FastStepper:
             logits = np.where(leftward, logits[:, 0], logits[:, 1])
         if state.grid is not None:
             logits += state.grid.take(at_cursor, axis=0)
+        elif state.grid_ends is not None and weights.grid is not None:
+            logits += weights.grid.around(state.grid_ends, state.place // width, where.cursor)
         if where.stack is not None and weights.stack_label is not None:
             assert weights.merged is not None
             merged = np.minimum(where.merged(), len(weights.merged) - 1)
@@ -324,16 +300,9 @@ class FastStepper:
             logits += np.where(merged > 0, by_label + weights.merged[merged], 0)
         return logits
 
-    def _sided(self, state: FastState, query: Floats, at_cursor: Ints) -> Floats:
+    def _sided(self, state: FastState, query: Floats) -> Floats:
         """Products of queries with the boundaries of their sentences: (rows, ways (n + 1))."""
         shape = len(state.sides), state.each, state.sides.shape[2]
-        if state.grid_sides is not None:
-            # From the left comes the start of a span, and the cursor is its end; and vice versa.
-            starts, ends = (side.take(at_cursor, axis=0) for side in state.grid_sides)
-            half = state.sides.shape[1] // 2
-            left = _products(np.hstack((query, ends)).reshape(shape), state.sides[:, :half])
-            right = _products(np.hstack((query, starts)).reshape(shape), state.sides[:, half:])
-            return np.concatenate((left, right), axis=2)
         logits = _products(query.reshape(shape), state.sides)
         if state.offsets is not None:
             logits += state.offsets[:, None]

@@ -1,0 +1,120 @@
+"""The scores of all spans of a sentence, in numpy: the twin of `model.grid.Grid`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from fencepost.batching.arrays import Floats, Ints
+from fencepost.batching.vocabulary import FILLER
+from fencepost.decoding.blas import quiet
+
+NORM_EPSILON = 1e-5  # of LayerNorm
+
+# Wider spans are not scored, unless they are the whole sentence, which needs no score: the work of
+# a very long sentence thus grows with its length, not with the square of it.
+WIDEST = 400  # words
+NEVER = -20.0  # the score of such a span
+
+_MOST_BOUNDARIES = 1024  # the spans of longer sentences are scored when the cursor gets there
+
+
+class GridEnds(NamedTuple):
+    """What starts and ends of spans give to the hidden layer, centred: (rows, n + 1, hidden)."""
+
+    starts: Floats
+    ends: Floats
+
+
+class GridWeights(NamedTuple):
+    """The weights of a grid; the mean that LayerNorm subtracts is taken out beforehand."""
+
+    start: Floats  # (width, hidden)
+    end: Floats  # (width, hidden)
+    bias: Floats  # (hidden,)
+    norm: tuple[Floats, Floats]  # scale and shift, (hidden,) each
+    out: Floats  # (hidden, labels)
+    out_bias: Floats  # (labels,)
+    left: Floats  # (): weight of the scores of steps to the left
+    right: Floats  # ()
+
+    @classmethod
+    def of(cls, weights: Mapping[str, Floats], *, temperature: float) -> GridWeights:
+        """The weights of a head with a grid, by their names in `model.head.PointingHead`."""
+        first, bias = weights["grid.first.weight"], weights["grid.first.bias"]
+        first, bias = first - first.mean(0), bias - bias.mean()
+        start, end = np.split(first.T, 2)
+        return cls(
+            np.ascontiguousarray(start),
+            np.ascontiguousarray(end),
+            bias,
+            (weights["grid.norm.weight"], weights["grid.norm.bias"]),
+            np.ascontiguousarray(weights["grid.out.weight"].T),
+            weights["grid.out.bias"],
+            *(weights["grid_weight"] / temperature),
+        )
+
+    @quiet
+    def ends(self, boundaries: Floats) -> GridEnds:
+        """The two roles of each boundary: (rows, n + 1, width)."""
+        return GridEnds(boundaries @ self.start, boundaries @ self.end + self.bias)
+
+    def scores(self, hidden: Floats) -> Floats:
+        """Log-odds of a label against none: (spans, hidden), overwritten, to (spans,)."""
+        scale, shift = self.norm
+        squares = np.einsum("sh,sh->s", hidden, hidden)
+        hidden /= np.sqrt(squares / hidden.shape[1] + NORM_EPSILON)[:, None]
+        hidden *= scale
+        hidden += shift
+        np.maximum(hidden, 0, out=hidden)
+        labels = hidden.dot(self.out)
+        labels += self.out_bias
+        labels -= np.maximum.reduce(labels, axis=1, keepdims=True)
+        filler = labels[:, FILLER].copy()
+        np.exp(labels, out=labels)
+        labels[:, FILLER] = 0
+        return np.log(np.add.reduce(labels, axis=1)) - filler
+
+    def matrix(self, ends: GridEnds) -> Floats:
+        """What is added to pointing from i to j, at [i, j]: (rows, n + 1, n + 1).
+
+        It has the spans of a sentence from each start, with all sentences of the batch together.
+        """
+        rows, width, hidden = ends.starts.shape
+        matrix = np.zeros((rows, width, width), dtype=ends.starts.dtype)
+        for start in range(width - 1):
+            last = min(start + WIDEST + 1, width)
+            spans = ends.ends[:, start + 1 : last] + ends.starts[:, start, None]
+            scores = self.scores(spans.reshape(-1, hidden)).reshape(rows, -1)
+            matrix[:, start, start + 1 : last] = self.right * scores
+            matrix[:, start + 1 : last, start] = self.left * scores
+            matrix[:, start, last:] = self.right * NEVER
+            matrix[:, last:, start] = self.left * NEVER
+        return matrix
+
+    def around(self, ends: GridEnds, sentence: Ints, cursor: Ints) -> Floats:
+        """The rows of `matrix` at some cursors, computed now: (rows, n + 1).
+
+        Args:
+            ends: of all sentences
+            sentence: of each row, (rows,)
+            cursor: (rows,)
+        """
+        width = ends.starts.shape[1]
+        boundary = np.arange(width)
+        terms = np.where(boundary < cursor[:, None], self.left * NEVER, self.right * NEVER)
+        terms = terms.astype(ends.starts.dtype)
+        for row, (text, here) in enumerate(zip(sentence.tolist(), cursor.tolist(), strict=True)):
+            first, last = max(0, here - WIDEST), min(here + WIDEST + 1, width)
+            left = ends.starts[text, first:here] + ends.ends[text, here]
+            right = ends.ends[text, here + 1 : last] + ends.starts[text, here]
+            terms[row, first:here] = self.left * self.scores(left)
+            terms[row, here + 1 : last] = self.right * self.scores(right)
+        return terms
+
+
+def fits(boundaries: int) -> bool:
+    """Whether the grid of a sentence is small enough to be computed at once."""
+    return boundaries <= _MOST_BOUNDARIES
