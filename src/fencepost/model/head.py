@@ -62,7 +62,7 @@ class Sentences(NamedTuple):
     boundaries: Tensor  # (rows, n + 1, width)
     # [b'; 1] W_point: (rows, n + 1, mlp), or (2, rows, n + 1, mlp) for left and right
     sides: Tensor
-    spans: Tensor | None = None  # label scores of all spans, for the loss: see `Grid`
+    spans: Tensor | None = None  # scores of all spans, for the loss: (rows, n + 1, n + 1)
     grid: Tensor | None = None  # what these add to pointing from i to j: (rows, n + 1, n + 1)
 
     def rows(self, index: Tensor) -> Sentences:
@@ -172,7 +172,7 @@ class PointingHead(nn.Module):
                 self.register_parameter(name, nn.Parameter(torch.zeros(labels + 1, mlp)))
         self.grid: Grid | None = None
         if grid:
-            self.grid = Grid(boundary_width, hidden=grid, labels=labels)
+            self.grid = Grid(boundary_width, hidden=grid)
             self.grid_weight = nn.Parameter(torch.ones(2))
         self.has_standing, self.has_context = standing, context
         self.dropout = SharedDropout(dropout)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from fencepost.batching.arrays import Floats, Ints
-from fencepost.batching.vocabulary import FILLER
 from fencepost.decoding.blas import quiet
 
 NORM_EPSILON = 1e-5  # of LayerNorm
@@ -35,8 +34,8 @@ class GridWeights(NamedTuple):
     end: Floats  # (width, hidden)
     bias: Floats  # (hidden,)
     norm: tuple[Floats, Floats]  # scale and shift, (hidden,) each
-    out: Floats  # (hidden, labels)
-    out_bias: Floats  # (labels,)
+    out: Floats  # (hidden,)
+    out_bias: Floats  # (1,)
     left: Floats  # (): weight of the scores of steps to the left
     right: Floats  # ()
 
@@ -51,7 +50,7 @@ class GridWeights(NamedTuple):
             np.ascontiguousarray(end),
             bias,
             (weights["grid.norm.weight"], weights["grid.norm.bias"]),
-            np.ascontiguousarray(weights["grid.out.weight"].T),
+            weights["grid.out.weight"][0],
             weights["grid.out.bias"],
             *(weights["grid_weight"] / temperature),
         )
@@ -62,32 +61,24 @@ class GridWeights(NamedTuple):
         return GridEnds(boundaries @ self.start, boundaries @ self.end + self.bias)
 
     def scores(self, hidden: Floats) -> Floats:
-        """Log-odds of a label against none: (spans, hidden), overwritten, to (spans,)."""
+        """Scores of spans from their hidden layer: (…, hidden), overwritten, to (…, )."""
         scale, shift = self.norm
-        squares = np.einsum("sh,sh->s", hidden, hidden)
-        hidden /= np.sqrt(squares / hidden.shape[1] + NORM_EPSILON)[:, None]
+        squares = np.einsum("...h,...h->...", hidden, hidden)
+        hidden /= np.sqrt(squares / hidden.shape[-1] + NORM_EPSILON)[..., None]
         hidden *= scale
         hidden += shift
-        np.maximum(hidden, 0, out=hidden)
-        labels = hidden.dot(self.out)
-        labels += self.out_bias
-        labels -= np.maximum.reduce(labels, axis=1, keepdims=True)
-        filler = labels[:, FILLER].copy()
-        np.exp(labels, out=labels)
-        labels[:, FILLER] = 0
-        return np.log(np.add.reduce(labels, axis=1)) - filler
+        return np.maximum(hidden, 0, out=hidden).dot(self.out) + self.out_bias
 
     def matrix(self, ends: GridEnds) -> Floats:
         """What is added to pointing from i to j, at [i, j]: (rows, n + 1, n + 1).
 
-        It has the spans of a sentence from each start, with all sentences of the batch together.
+        The spans from one start are scored together, in all sentences of a batch.
         """
-        rows, width, hidden = ends.starts.shape
+        rows, width, _ = ends.starts.shape
         matrix = np.zeros((rows, width, width), dtype=ends.starts.dtype)
         for start in range(width - 1):
             last = min(start + WIDEST + 1, width)
-            spans = ends.ends[:, start + 1 : last] + ends.starts[:, start, None]
-            scores = self.scores(spans.reshape(-1, hidden)).reshape(rows, -1)
+            scores = self.scores(ends.ends[:, start + 1 : last] + ends.starts[:, start, None])
             matrix[:, start, start + 1 : last] = self.right * scores
             matrix[:, start + 1 : last, start] = self.left * scores
             matrix[:, start, last:] = self.right * NEVER
