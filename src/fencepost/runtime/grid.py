@@ -33,7 +33,6 @@ class GridWeights(NamedTuple):
     start: Floats  # (width, hidden)
     end: Floats  # (width, hidden)
     bias: Floats  # (hidden,)
-    norm: tuple[Floats, Floats]  # scale and shift, (hidden,) each
     out: Floats  # (hidden,)
     out_bias: Floats  # (1,)
     left: Floats  # (): weight of the scores of steps to the left
@@ -49,41 +48,50 @@ class GridWeights(NamedTuple):
             np.ascontiguousarray(start),
             np.ascontiguousarray(end),
             bias,
-            (weights["grid.norm.weight"], weights["grid.norm.bias"]),
             weights["grid.out.weight"][0],
             weights["grid.out.bias"],
             *(weights["grid_weight"] / temperature),
         )
 
-    @quiet
     def ends(self, boundaries: Floats) -> GridEnds:
         """The two roles of each boundary: (rows, n + 1, width)."""
-        return GridEnds(boundaries @ self.start, boundaries @ self.end + self.bias)
-
-    def scores(self, hidden: Floats) -> Floats:
-        """Scores of spans from their hidden layer: (…, hidden), overwritten, to (…, )."""
-        scale, shift = self.norm
-        squares = np.einsum("...h,...h->...", hidden, hidden)
-        hidden /= np.sqrt(squares / hidden.shape[-1] + NORM_EPSILON)[..., None]
-        hidden *= scale
-        hidden += shift
-        return np.maximum(hidden, 0, out=hidden).dot(self.out) + self.out_bias
+        *shape, width = boundaries.shape
+        flat = boundaries.reshape(-1, width)
+        starts, ends = flat.dot(self.start), flat.dot(self.end)
+        ends += self.bias
+        return GridEnds(starts.reshape(*shape, -1), ends.reshape(*shape, -1))
 
     def matrix(self, ends: GridEnds) -> Floats:
         """What is added to pointing from i to j, at [i, j]: (rows, n + 1, n + 1).
 
         The spans from one start are scored together, in all sentences of a batch.
         """
-        rows, width, _ = ends.starts.shape
-        matrix = np.zeros((rows, width, width), dtype=ends.starts.dtype)
+        starts, width = ends.starts, ends.starts.shape[1]
+        hidden = np.empty_like(starts)
+        scores = np.zeros((*starts.shape[:2], width), dtype=starts.dtype)
         for start in range(width - 1):
-            last = min(start + WIDEST + 1, width)
-            scores = self.scores(ends.ends[:, start + 1 : last] + ends.starts[:, start, None])
-            matrix[:, start, start + 1 : last] = self.right * scores
-            matrix[:, start + 1 : last, start] = self.left * scores
-            matrix[:, start, last:] = self.right * NEVER
-            matrix[:, last:, start] = self.left * NEVER
-        return matrix
+            spans = hidden[:, start + 1 :]
+            np.add(ends.ends[:, start + 1 :], starts[:, start, None], out=spans)
+            scores[:, start, start + 1 :] = np.maximum(spans, 0, out=spans).dot(self.out)
+        # |s + e|² of all pairs at once: LayerNorm divides all features of a span by one number.
+        squares = 2 * products(starts, ends.ends)
+        squares += _squares(starts)[:, :, None]
+        squares += _squares(ends.ends)[:, None]
+        scores /= self._deviation(squares)
+        scores += self.out_bias
+        boundary = np.arange(width)
+        scores[:, boundary - boundary[:, None] > WIDEST] = NEVER
+        upper = np.triu(scores, 1)
+        return self.right * upper + self.left * upper.swapaxes(1, 2)
+
+    def scores(self, hidden: Floats) -> Floats:
+        """Scores of spans from their hidden layer: (spans, hidden) to (spans,)."""
+        scores: Floats = np.maximum(hidden, 0).dot(self.out) / self._deviation(_squares(hidden))
+        return scores + self.out_bias
+
+    def _deviation(self, squares: Floats) -> Floats:
+        """What LayerNorm divides by, from the sums of squares of centred features."""
+        return np.sqrt(np.maximum(squares, 0) / len(self.out) + NORM_EPSILON)
 
     def around(self, ends: GridEnds, sentence: Ints, cursor: Ints) -> Floats:
         """The rows of `matrix` at some cursors, computed now: (rows, n + 1).
@@ -104,6 +112,17 @@ class GridWeights(NamedTuple):
             terms[row, first:here] = self.left * self.scores(left)
             terms[row, here + 1 : last] = self.right * self.scores(right)
         return terms
+
+
+@quiet
+def products(left: Floats, right: Floats) -> Floats:
+    """Products of all vectors of each sentence: (…, a, m) and (…, b, m) to (…, a, b)."""
+    return left @ right.swapaxes(-1, -2)
+
+
+def _squares(vectors: Floats) -> Floats:
+    """The sum of squares of each vector: (…, m) to (…, )."""
+    return np.einsum("...m,...m->...", vectors, vectors)
 
 
 def fits(boundaries: int) -> bool:

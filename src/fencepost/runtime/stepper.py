@@ -18,7 +18,7 @@ import numpy as np
 from fencepost.batching.arrays import Bools, Floats, Ints
 from fencepost.decoding.blas import quiet
 from fencepost.decoding.configurations import Configurations
-from fencepost.runtime.grid import NORM_EPSILON, GridEnds, GridWeights, fits
+from fencepost.runtime.grid import NORM_EPSILON, GridEnds, GridWeights, fits, products
 
 SLOPE = 0.1  # of the perceptrons' leaky ReLU
 
@@ -303,7 +303,7 @@ class FastStepper:
     def _sided(self, state: FastState, query: Floats) -> Floats:
         """Products of queries with the boundaries of their sentences: (rows, ways (n + 1))."""
         shape = len(state.sides), state.each, state.sides.shape[2]
-        logits = _products(query.reshape(shape), state.sides)
+        logits = products(query.reshape(shape), state.sides)
         if state.offsets is not None:
             logits += state.offsets[:, None]
         return logits
@@ -437,12 +437,6 @@ class FastStepper:
             of_row=of_row,
             each=each,
         )
-
-
-@quiet
-def _products(left: Floats, right: Floats) -> Floats:
-    """Products of all vectors of each sentence: (…, a, m) and (…, b, m) to (…, a, b)."""
-    return left @ right.swapaxes(-1, -2)
 
 
 def _columns(weight: Floats) -> Floats:
