@@ -13,7 +13,8 @@ from fencepost.batching.arrays import Floats, Ints
 from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.stepper import Stepper
 from fencepost.model.head import PointingHead, Sentences, State, Where
-from fencepost.runtime.stepper import FastStepper, Folded
+from fencepost.runtime.stepper import FastStepper
+from fencepost.runtime.weights import Folded
 
 
 class HeadState(NamedTuple):

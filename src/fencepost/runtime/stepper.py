@@ -9,186 +9,20 @@ boundaries.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fencepost.batching.arrays import Bools, Floats, Ints
-from fencepost.decoding.blas import quiet
 from fencepost.decoding.configurations import Configurations
-from fencepost.runtime.grid import NORM_EPSILON, GridEnds, GridWeights, fits, products
-
-SLOPE = 0.1  # of the perceptrons' leaky ReLU
+from fencepost.runtime.grid import NORM_EPSILON, GridEnds, fits, products
+from fencepost.runtime.layers import leaky, lstm_step
+from fencepost.runtime.weights import Folded
 
 # The product of a single row takes as long as its weights take to be fetched. Nearly half of all
 # spans are single words: so many of them are multiplied at once.
 _WORDS_AHEAD = 8
-
-
-class Perceptron(NamedTuple):
-    """A perceptron of one layer or of two: weights as what vectors are multiplied with."""
-
-    first: Floats  # (width, m)
-    first_bias: Floats  # (m,)
-    second: Floats | None  # (m, m); None: there is only one layer
-    second_bias: Floats  # (m,)
-
-    @classmethod
-    def of(cls, weights: Mapping[str, Floats], name: str) -> Perceptron:
-        """The one with a name."""
-        first_bias = weights[f"{name}.first.bias"]
-        first = _columns(weights[f"{name}.first.weight"])
-        second = weights.get(f"{name}.second.weight")
-        if second is None:
-            return cls(first, first_bias, None, np.zeros_like(first_bias))
-        return cls(first, first_bias, _columns(second), weights[f"{name}.second.bias"])
-
-    def hidden(self, vectors: Floats) -> Floats:
-        """What the first layer makes of vectors: (vectors, m)."""
-        hidden = vectors.dot(self.first)
-        hidden += self.first_bias
-        return _leaky(hidden, out=hidden)
-
-    def __call__(self, vectors: Floats) -> Floats:
-        """What all of it makes of vectors: (vectors, m)."""
-        hidden = self.hidden(vectors)
-        return hidden if self.second is None else hidden.dot(self.second) + self.second_bias
-
-
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """A head's weights, multiplied out. `d` is the decoder's size, `m` that of perceptrons.
-
-    Gates come in the order input, forget, output, cell. The logistic function of the first three is
-    `(tanh(x / 2) + 1) / 2`: the halves are folded into the weights, so that one tanh does for all.
-    A head without an LSTM has d = 0, and its states are empty.
-    """
-
-    point: Perceptron
-    sides: Floats  # (m, ways m): MLP_point to the boundaries' sides of pointing scores
-    sides_bias: Floats  # (ways m,)
-    offset: Floats | None  # (m,): with a number, the part of pointing scores that no state changes
-    offset_bias: Floats  # ()
-    bias: Floats | None  # (2,): of pointing to the left and to the right
-    cursor: Floats | None  # (m, m): the second layer of MLP_cursor; None: it is folded into sides
-    cursor_bias: Floats  # (m,)
-    standing: Perceptron | None
-    newest_start: Perceptron | None
-    newest_label: Floats | None  # (labels + 1, m)
-    second_scale: Floats | None  # (m,)
-    second_label: Floats | None  # (labels + 1, m)
-    stack_label: Floats | None  # (m, labels + 1)
-    merged: Floats | None  # (numbers of merged spans,)
-    grid: GridWeights | None
-    state: Floats  # (d, 4 d + 2 m): the state to gates, MLP_cursor and MLP_label
-    state_bias: Floats  # (4 d + 2 m,); without an LSTM that of MLP_label alone, (m,)
-    span_in: Floats | None  # (width, m): boundaries to the hidden layer of MLP_span
-    span_bias: Floats | None  # (m,)
-    span: Floats | None  # (m, 4 d): MLP_span's hidden layer to gates
-    labels_in: Floats | None  # (labels, 4 d): the last label to gates
-    label_start: Floats | None  # (width, m): starts of spans to the hidden layer of MLP_label
-    label_end: Floats  # (width, m): ends of spans to it; None above: starts count the opposite
-    label_newest: Floats | None  # (labels + 1, m): the newest label to that layer
-    label_child: Floats | None  # (labels + 1, m): the first label of a merge to it
-    norm: tuple[Floats, Floats] | None  # of MLP_label, (m,) twice; None: it has a leaky ReLU
-    labels_out: Floats  # (m, labels)
-    labels_bias: Floats  # (labels,)
-    first_cell: Floats  # (1, d): after START was read
-    first_outputs: Floats  # (1, 4 d + 2 m)
-
-    @classmethod
-    @quiet
-    def of(cls, weights: Mapping[str, Floats], *, temperature: float) -> Folded:
-        """The weights of a head, by their names in `model.head.PointingHead`.
-
-        Names and shapes tell which of its settings are on.
-        """
-        w = weights
-        m, width = w["label_vectors"].shape[1], w["point.first.weight"].shape[1]
-        sharp = 1 / temperature
-        recurrent, context = "lstm.weight_ih_l0" in w, "newest_label" in w
-        d = len(w["first_hidden"]) if recurrent else 0
-
-        # Pointing: [p; 1] W of each way, side by side.
-        biaffine = w["biaffine"].reshape(-1, m + 1, m) * sharp
-        sides = np.concatenate([way[:-1] for way in biaffine], axis=1)
-        sides_bias = np.concatenate([way[-1] for way in biaffine])
-        point = Perceptron.of(w, "point")
-        if point.second is not None:
-            sides, sides_bias = point.second @ sides, point.second_bias @ sides + sides_bias
-        cursor, cursor_bias = None, np.zeros(m, dtype=sides.dtype)
-        offset, offset_bias = None, sides_bias[:0].sum()
-        if "cursor.second.weight" in w:
-            cursor, cursor_bias = _columns(w["cursor.second.weight"]), w["cursor.second.bias"]
-            if len(biaffine) == 1 and not context and "standing.first.weight" not in w:
-                # Nothing is added to what MLP_cursor makes: its second layer is one of the sides'.
-                offset, offset_bias = sides @ cursor_bias, sides_bias @ cursor_bias
-                sides, sides_bias, cursor = sides @ cursor.T, sides_bias @ cursor.T, None
-
-        # The decoder, and what reads its state.
-        label_first = w["label.first.weight"]
-        state, state_bias = np.zeros((0, m), dtype=sides.dtype), w["label.first.bias"]
-        span = span_in = span_bias = labels_in = None
-        first_cell, first_outputs = state[:0].T[:1, :0], state_bias[None]
-        if recurrent:
-            order = np.concatenate([np.arange(d) + gate * d for gate in (0, 1, 3, 2)])
-            halves = np.repeat([0.5, 1.0], (3 * d, d)).astype(sides.dtype)
-            into = w["lstm.weight_ih_l0"][order] * halves[:, None]
-            own = w["lstm.weight_hh_l0"][order] * halves[:, None]
-            gate_bias = (w["lstm.bias_ih_l0"] + w["lstm.bias_hh_l0"])[order] * halves
-            read = Perceptron.of(w, "span")
-            span_in, span_bias, span = read.first, read.first_bias, _columns(into[:, :m])
-            after_span = gate_bias
-            if read.second is not None:
-                after_span = read.second_bias @ span + gate_bias
-                span = read.second @ span
-            if into.shape[1] > m:
-                labels_in = w["label_vectors"] @ into[:, m:].T
-            state = np.concatenate((own, w["cursor.first.weight"], label_first[:, :d])).T
-            # `_read` makes states twice as large, since it leaves out a half of the output gate.
-            state = np.ascontiguousarray(state * 0.5)
-            state_bias = np.concatenate((after_span, w["cursor.first.bias"], w["label.first.bias"]))
-            first_gates = into @ w["start"] + own @ w["first_hidden"] + gate_bias
-            first_cell, first_outputs = _read(
-                state, state_bias, first_gates[None], w["first_cell"][None]
-            )
-        label_vectors = w["label_vectors"] * sharp
-        norm = (w["label.norm.weight"], w["label.norm.bias"]) if "label.norm.weight" in w else None
-        return cls(
-            point=point,
-            sides=np.ascontiguousarray(sides),
-            sides_bias=sides_bias,
-            offset=offset,
-            offset_bias=offset_bias,
-            bias=w["bias"] * sharp if "bias" in w else None,
-            cursor=cursor,
-            cursor_bias=cursor_bias,
-            standing=Perceptron.of(w, "standing") if "standing.first.weight" in w else None,
-            newest_start=Perceptron.of(w, "newest_start") if context else None,
-            newest_label=w["newest_label"] if context else None,
-            second_scale=w["second_scale"] if context else None,
-            second_label=w["second_label"] if context else None,
-            stack_label=_columns(w["stack_label"] * sharp) if context else None,
-            merged=w["merged"] * sharp if context else None,
-            grid=GridWeights.of(w, temperature=temperature) if "grid_weight" in w else None,
-            state=state,
-            state_bias=state_bias,
-            span_in=span_in,
-            span_bias=span_bias,
-            span=span,
-            labels_in=labels_in,
-            label_start=None if recurrent else _columns(label_first[:, :width]),
-            label_end=_columns(label_first[:, -width:]),
-            label_newest=w["label_newest"] if context else None,
-            label_child=w["label_child"] if context else None,
-            norm=norm,
-            labels_out=_columns(label_vectors @ w["label.second.weight"]),
-            labels_bias=label_vectors @ w["label.second.bias"],
-            first_cell=first_cell,
-            first_outputs=first_outputs,
-        )
 
 
 class FastState(NamedTuple):
@@ -313,7 +147,7 @@ class FastStepper:
         weights, m = self.weights, len(self.weights.labels_out)
         query: Any = 0
         if len(weights.state):
-            query = _leaky(state.outputs[:, -2 * m : -m])
+            query = leaky(state.outputs[:, -2 * m : -m])
             if weights.cursor is not None:
                 query = query.dot(weights.cursor) + weights.cursor_bias
             query = _of_rows(state, query)
@@ -342,7 +176,7 @@ class FastStepper:
             spans += weights.label_newest.take(where.label + 1, axis=0)
             spans += weights.label_child.take(child * (boundary < where.cursor), axis=0)
         if weights.norm is None:
-            hidden = _leaky(spans, out=spans)
+            hidden = leaky(spans, out=spans)
         else:
             spans -= np.add.reduce(spans, axis=-1, keepdims=True) / m
             squares = np.add.reduce(np.square(spans), axis=-1, keepdims=True)
@@ -381,7 +215,7 @@ class FastStepper:
         weights = self.weights
         assert weights.span is not None
         spans += weights.span_bias
-        return _leaky(spans, out=spans).dot(weights.span)
+        return leaky(spans, out=spans).dot(weights.span)
 
     def advance(
         self, state: FastState, where: Configurations, boundary: Ints, label: Ints
@@ -400,7 +234,7 @@ class FastStepper:
         words = self._words_ahead(state, inputs)
         gates = self.gates(state if words is state.words else state._replace(words=words), *inputs)
         gates += last[:, : gates.shape[1]]
-        cell, outputs = _read(self.weights.state, self.weights.state_bias, gates, cell)
+        cell, outputs = lstm_step(self.weights.state, self.weights.state_bias, gates, cell)
         return FastState(*state[:11], cell, outputs, group, state.each, words)
 
     def _words_ahead(self, state: FastState, inputs: tuple[Ints, ...]) -> Words | None:
@@ -439,16 +273,6 @@ class FastStepper:
         )
 
 
-def _columns(weight: Floats) -> Floats:
-    """A linear layer's weight as what vectors are multiplied with from the right."""
-    return np.ascontiguousarray(weight.T)
-
-
-def _leaky(values: Floats, out: Floats | None = None) -> Floats:
-    """The leaky ReLU, in a new array or in `out`."""
-    return np.maximum(values, SLOPE * values, out=out)
-
-
 def _of_rows(state: FastState, values: Floats) -> Floats:
     """The values of the states that rows have: (states, …) to (rows, …)."""
     return values if state.of_row is None else values.take(state.of_row, axis=0)
@@ -480,18 +304,3 @@ def _distinct(columns: tuple[Ints, ...], ignored: Bools) -> tuple[Ints, Ints]:
     key[ignored] = -1
     _, one, group = np.unique(key, return_index=True, return_inverse=True)
     return one, group
-
-
-def _read(state: Floats, state_bias: Floats, gates: Floats, cell: Floats) -> tuple[Floats, Floats]:
-    """One step of the decoder's LSTM: its cell, and what its state gives to all that reads it."""
-    d = cell.shape[-1]
-    np.tanh(gates, out=gates)
-    gates[:, : 3 * d] += 1  # twice the logistic function
-    cell = gates[:, d : 2 * d] * cell
-    cell += gates[:, :d] * gates[:, 3 * d :]
-    cell *= 0.5
-    hidden = np.tanh(cell)
-    hidden *= gates[:, 2 * d : 3 * d]
-    outputs = hidden.dot(state)
-    outputs += state_bias
-    return cell, outputs
