@@ -114,10 +114,16 @@ class GridWeights(NamedTuple):
         return terms
 
 
-@quiet
 def products(left: Floats, right: Floats) -> Floats:
-    """Products of all vectors of each sentence: (…, a, m) and (…, b, m) to (…, a, b)."""
-    return left @ right.swapaxes(-1, -2)
+    """Products of all vectors of each sentence: (rows, a, m) and (rows, b, m) to (rows, a, b)."""
+    if len(left) == 1:
+        return left[0].dot(right[0].T)[None]  # raises no false alarm, so it may be loud
+    return _products(left, right)
+
+
+@quiet
+def _products(left: Floats, right: Floats) -> Floats:
+    return left @ right.swapaxes(1, 2)
 
 
 def _squares(vectors: Floats) -> Floats:

@@ -20,10 +20,6 @@ from fencepost.runtime.grid import NORM_EPSILON, GridEnds, fits, products
 from fencepost.runtime.layers import leaky, lstm_step
 from fencepost.runtime.weights import Folded
 
-# The product of a single row takes as long as its weights take to be fetched. Nearly half of all
-# spans are single words: so many of them are multiplied at once.
-_WORDS_AHEAD = 8
-
 
 class FastState(NamedTuple):
     """The state of some rows, and what is computed once for their sentences.
@@ -48,14 +44,6 @@ class FastState(NamedTuple):
     outputs: Floats  # (states, 4 d + 2 m): what a state gives to gates and perceptrons
     of_row: Ints | None = None  # (rows,): the state of each row; None: each has its own
     each: int = 1  # rows of each sentence, one sentence after the other
-    words: Words | None = None  # of a single row, from the last single word on
-
-
-class Words(NamedTuple):
-    """What some single words, one after the other, give to gates."""
-
-    first: int  # where the first one starts, among the boundaries of all sentences
-    gates: Floats  # (words, 4 d)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,21 +189,16 @@ class FastStepper:
     def gates(self, state: FastState, *inputs: Ints) -> Floats:
         """What the decoder's gates get of a step, from its `inputs` alone: (states, 4 d)."""
         start, end, *label = inputs
-        assert state.for_spans is not None
-        if len(start) == 1 and end[0] - start[0] == 1 and state.words is not None:
-            gates = state.words.gates[start - state.words.first]
-        else:
-            gates = self._gates_of(_between(state.for_spans, start, end))
-        if self.weights.labels_in is not None:
-            gates += self.weights.labels_in.take(label[0], axis=0)
-        return gates
-
-    def _gates_of(self, spans: Floats) -> Floats:
-        """What spans give to gates: (spans, m) to (spans, 4 d); they may be overwritten."""
         weights = self.weights
+        assert state.for_spans is not None
         assert weights.span is not None
+        spans = state.for_spans.take(end, axis=0)
+        spans -= state.for_spans.take(start, axis=0)
         spans += weights.span_bias
-        return leaky(spans, out=spans).dot(weights.span)
+        gates = leaky(spans, out=spans).dot(weights.span)
+        if weights.labels_in is not None:
+            gates += weights.labels_in.take(label[0], axis=0)
+        return gates
 
     def advance(
         self, state: FastState, where: Configurations, boundary: Ints, label: Ints
@@ -231,22 +214,10 @@ class FastStepper:
             inputs = tuple(column[one] for column in inputs)
             before = state.of_row[one]
             last, cell = last.take(before, axis=0), cell.take(before, axis=0)
-        words = self._words_ahead(state, inputs)
-        gates = self.gates(state if words is state.words else state._replace(words=words), *inputs)
+        gates = self.gates(state, *inputs)
         gates += last[:, : gates.shape[1]]
         cell, outputs = lstm_step(self.weights.state, self.weights.state_bias, gates, cell)
-        return FastState(*state[:11], cell, outputs, group, state.each, words)
-
-    def _words_ahead(self, state: FastState, inputs: tuple[Ints, ...]) -> Words | None:
-        """A table that has the word of a single row; what there is if the span is no word."""
-        (start, *_), (end, *others) = inputs[:2]
-        words = state.words
-        if others or end - start != 1 or state.for_spans is None:
-            return words
-        if words is None or not 0 <= start - words.first < len(words.gates):
-            some = state.for_spans[start : start + _WORDS_AHEAD + 1]
-            words = Words(start, self._gates_of(some[1:] - some[:-1]))
-        return words
+        return FastState(*state[:11], cell, outputs, group, state.each)
 
     def select(self, state: FastState, rows: Ints, *, each: int = 1) -> FastState:
         """The state of some of the rows."""
@@ -282,13 +253,6 @@ def _ends(state: FastState, where: Configurations, boundary: Ints) -> tuple[Ints
     """Where the two ends of the spans stand among the boundaries of all sentences."""
     start, end = np.minimum(where.cursor, boundary), np.maximum(where.cursor, boundary)
     return start + state.place, end + state.place
-
-
-def _between(projected: Floats, start: Ints, end: Ints) -> Floats:
-    """The projections of spans, from those of boundaries: (spans, m)."""
-    spans = projected.take(end, axis=0)
-    spans -= projected.take(start, axis=0)
-    return spans
 
 
 def _distinct(columns: tuple[Ints, ...], ignored: Bools) -> tuple[Ints, Ints]:
