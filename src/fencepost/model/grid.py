@@ -23,8 +23,7 @@ class Grid(nn.Module):
     def __init__(self, boundary_width: int, *, hidden: int) -> None:
         super().__init__()
         self.first = nn.Linear(2 * boundary_width, hidden)
-        # Without scale and shift: the layers before and behind it have both.
-        self.norm = nn.LayerNorm(hidden, elementwise_affine=False)
+        self.norm = nn.LayerNorm(hidden)
         self.out = nn.Linear(hidden, 1)
 
     def forward(self, boundaries: Tensor) -> Tensor:

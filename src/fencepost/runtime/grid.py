@@ -33,6 +33,8 @@ class GridWeights(NamedTuple):
     start: Floats  # (width, hidden)
     end: Floats  # (width, hidden)
     bias: Floats  # (hidden,)
+    scale: Floats  # (hidden,): of LayerNorm
+    shift: Floats  # (hidden,)
     out: Floats  # (hidden,)
     out_bias: Floats  # (1,)
     left: Floats  # (): weight of the scores of steps to the left
@@ -48,6 +50,8 @@ class GridWeights(NamedTuple):
             np.ascontiguousarray(start),
             np.ascontiguousarray(end),
             bias,
+            weights["grid.norm.weight"],
+            weights["grid.norm.bias"],
             weights["grid.out.weight"][0],
             weights["grid.out.bias"],
             *(weights["grid_weight"] / temperature),
@@ -66,18 +70,21 @@ class GridWeights(NamedTuple):
 
         The spans from one start are scored together, in all sentences of a batch.
         """
-        starts, width = ends.starts, ends.starts.shape[1]
+        width = ends.starts.shape[1]
+        # |s + e|² of all pairs at once: LayerNorm divides all features of a span by one number.
+        squares = 2 * products(ends.starts, ends.ends)
+        squares += _squares(ends.starts)[:, :, None]
+        squares += _squares(ends.ends)[:, None]
+        factors = 1 / self._deviation(squares)
+        starts, last = ends.starts * self.scale, ends.ends * self.scale
         hidden = np.empty_like(starts)
-        scores = np.zeros((*starts.shape[:2], width), dtype=starts.dtype)
+        scores = np.zeros_like(squares)
         for start in range(width - 1):
             spans = hidden[:, start + 1 :]
-            np.add(ends.ends[:, start + 1 :], starts[:, start, None], out=spans)
+            np.add(last[:, start + 1 :], starts[:, start, None], out=spans)
+            spans *= factors[:, start, start + 1 :, None]
+            spans += self.shift
             scores[:, start, start + 1 :] = np.maximum(spans, 0, out=spans).dot(self.out)
-        # |s + e|² of all pairs at once: LayerNorm divides all features of a span by one number.
-        squares = 2 * products(starts, ends.ends)
-        squares += _squares(starts)[:, :, None]
-        squares += _squares(ends.ends)[:, None]
-        scores /= self._deviation(squares)
         scores += self.out_bias
         boundary = np.arange(width)
         scores[:, boundary - boundary[:, None] > WIDEST] = NEVER
@@ -86,8 +93,8 @@ class GridWeights(NamedTuple):
 
     def scores(self, hidden: Floats) -> Floats:
         """Scores of spans from their hidden layer: (spans, hidden) to (spans,)."""
-        scores: Floats = np.maximum(hidden, 0).dot(self.out) / self._deviation(_squares(hidden))
-        return scores + self.out_bias
+        normed = hidden / self._deviation(_squares(hidden))[:, None] * self.scale + self.shift
+        return np.maximum(normed, 0).dot(self.out) + self.out_bias
 
     def _deviation(self, squares: Floats) -> Floats:
         """What LayerNorm divides by, from the sums of squares of centred features."""
