@@ -71,14 +71,16 @@ class GridWeights(NamedTuple):
         The spans from one start are scored together, in all sentences of a batch.
         """
         width = ends.starts.shape[1]
-        # |s + e|² of all pairs at once: LayerNorm divides all features of a span by one number.
-        squares = 2 * products(ends.starts, ends.ends)
-        squares += _squares(ends.starts)[:, :, None]
-        squares += _squares(ends.ends)[:, None]
-        factors = 1 / self._deviation(squares)
+        # LayerNorm divides all features of a span by one number, by |s + e|² = s² + e² + 2 s e.
+        # Of ends that nearly cancel out, 32 bits would leave little.
+        wide = [each.astype(np.float64) for each in ends]
+        squares = 2 * products(*wide)
+        squares += _squares(wide[0])[:, :, None]
+        squares += _squares(wide[1])[:, None]
+        factors = (1 / self._deviation(squares)).astype(ends.starts.dtype)
         starts, last = ends.starts * self.scale, ends.ends * self.scale
         hidden = np.empty_like(starts)
-        scores = np.zeros_like(squares)
+        scores = np.zeros_like(factors)
         for start in range(width - 1):
             spans = hidden[:, start + 1 :]
             np.add(last[:, start + 1 :], starts[:, start, None], out=spans)
