@@ -29,8 +29,7 @@ def place(where: CanonicalConfiguration, steps: Derivation) -> Where:
         labels[start] = label + 1
         merged[start] = min(len(stack) - depth, MOST_MERGED)
     newest, label = stack[-1] if stack else (0, -1)
-    below, below_label = stack[-2] if len(stack) > 1 else (-1, -1)
-    columns = [[plain.cursor], [newest], [label + 1], [below + 1], [below_label + 1]]
+    columns = [[plain.cursor], [newest], [label + 1]]
     return Where(*(torch.tensor([column]) for column in (*columns, [labels], [merged])))
 
 

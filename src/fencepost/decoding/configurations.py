@@ -21,23 +21,20 @@ class Stack(NamedTuple):
     labels: Ints  # (rows, boundaries): the label of the span that starts there
     depth: Ints  # (rows,): how many there are
     depths: Ints  # (rows, boundaries): how many are below the span that starts there
-    below: Ints  # (rows, boundaries): where the one below it starts; -1 if there is none
 
-    def point(self, cursor: Ints, newest: Ints, start: Ints, label: Ints) -> Stack:
+    def point(self, cursor: Ints, start: Ints, label: Ints) -> Stack:
         """After spans are complete.
 
         Args:
-            cursor: before the step, like `newest`, where the newest span starts: (rows,)
-            newest: (rows,)
+            cursor: before the step, (rows,)
             start: of the spans that are complete now, (rows,)
             label: of these, (rows,)
         """
         row = np.arange(len(cursor))
-        labels, depths, below = self.labels.copy(), self.depths.copy(), self.below.copy()
+        labels, depths = self.labels.copy(), self.depths.copy()
         labels[row, start] = label
         depths[row, cursor] = self.depth
-        below[row, cursor] = np.where(self.depth > 0, newest, _NONE)
-        return Stack(labels, depths[row, start] + 1, depths, below)
+        return Stack(labels, depths[row, start] + 1, depths)
 
 
 class Configurations(NamedTuple):
@@ -91,7 +88,6 @@ class Configurations(NamedTuple):
                 np.full((rows, width), NO_SPAN),
                 np.zeros(rows, dtype=np.intp),
                 np.zeros((rows, width), dtype=np.intp),
-                np.full((rows, width), _NONE),
             )
             if stack
             else None,
@@ -115,15 +111,6 @@ class Configurations(NamedTuple):
         assert self.stack is not None
         leftward = np.arange(self.rank.shape[-1]) < self.newest[..., None]
         return np.maximum(self.stack.depth[..., None] - self.stack.depths, 0) * leftward
-
-    def second(self) -> tuple[Ints, Ints]:
-        """Where the span below the newest starts, -1 if there is none, and its label: (rows,) each.
-
-        The label of no span is `NO_SPAN`.
-        """
-        assert self.stack is not None
-        start = _at(self.stack.below, self.newest)
-        return start, np.where(start < 0, NO_SPAN, _at(self.stack.labels, start))
 
     def may_be_filler(self, boundary: Ints, *, open_root: bool) -> Bools:
         """Whether the span made by pointing there may go without a label: rules 2 to 4.
@@ -160,9 +147,7 @@ class Configurations(NamedTuple):
         side_by_side = (label == FILLER) & self.beside_filler
         floor = np.where(side_by_side, self.newest, floors[row, start])
         is_final = end - start == self.lengths
-        stack = (
-            None if self.stack is None else self.stack.point(self.cursor, self.newest, start, label)
-        )
+        stack = None if self.stack is None else self.stack.point(self.cursor, start, label)
         return Configurations(self.lengths, end, start, label, floor, rank, floors, is_final, stack)
 
     def rows(self, index: Ints) -> Configurations:
@@ -190,12 +175,6 @@ def along(path: Steps, lengths: Ints, boundaries: int, *, stack: bool = False) -
     stack_along = Stack(*map(_stacked, zip(*stacks, strict=True))) if stacks else None
     columns = map(_stacked, zip(*(one[:-1] for one in passed), strict=True))
     return Configurations._make((*columns, stack_along))
-
-
-def _at(values: Ints, index: Ints) -> Ints:
-    """The value of each row at an index: (..., boundaries) and (..., ) to (..., )."""
-    flat = values.reshape(-1, values.shape[-1])  # `take_along_axis` takes five times as long
-    return flat[np.arange(len(flat)), index.ravel()].reshape(index.shape)
 
 
 def _stacked(columns: Iterable[Any]) -> Any:

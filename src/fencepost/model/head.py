@@ -13,7 +13,7 @@ from fencepost.model.grid import Grid, pointing_terms
 from fencepost.model.layers import LabelPerceptron, Layer, Perceptron, SharedDropout
 
 # Weights of a head with `context` that have a row for each label, behind one for no span at all.
-LABEL_TABLES = ("newest_label", "second_label", "stack_label", "label_newest", "label_child")
+LABEL_TABLES = ("newest_label", "stack_label", "label_newest", "label_child")
 MOST_MERGED = 8  # spans of a merge that are told apart by number; more count as this many
 
 
@@ -37,8 +37,6 @@ class Where(NamedTuple):
     cursor: Tensor  # (rows, steps)
     newest: Tensor  # (rows, steps): where the newest span starts
     label: Tensor  # (rows, steps): of the newest span
-    second: Tensor | None = None  # (rows, steps): where the span below it starts, and 1; or 0
-    second_label: Tensor | None = None  # (rows, steps)
     labels: Tensor | None = None  # (rows, steps, n + 1): of the span on the stack that starts there
     merged: Tensor | None = None  # (rows, steps, n + 1): how many spans pointing there would merge
 
@@ -47,8 +45,6 @@ class Where(NamedTuple):
         """The configurations of rows, or of rows and steps."""
         columns = [where.cursor, where.newest, where.label + 1]
         if where.stack is not None:
-            start, label = where.second()
-            columns += [start + 1, label + 1]
             columns += [where.stack.labels + 1, where.merged().clip(max=MOST_MERGED)]
         tensors = [torch.from_numpy(column).to(device) for column in columns]
         if where.cursor.ndim == 1:
@@ -87,13 +83,12 @@ class PointingHead(nn.Module):
         perceptrons: those of the paper's text, or those of the authors' program.
         pointing: how scores become probabilities: see `decoding.rules`.
         standing: whether the cursor's own boundary is part of the query.
-        context: whether the two newest spans are, and labels on the stack are looked at.
+        context: whether the newest span is, and labels on the stack are looked at.
         grid: size of the hidden layer that scores every span; 0: there is none.
         recurrent: whether the LSTM is there.
     """
 
-    newest_label: nn.Parameter  # like the next four (labels + 1, mlp): see `LABEL_TABLES`
-    second_label: nn.Parameter
+    newest_label: nn.Parameter  # like the next three (labels + 1, mlp): see `LABEL_TABLES`
     stack_label: nn.Parameter
     label_newest: nn.Parameter
     label_child: nn.Parameter  # 0: the span is no merge
@@ -166,7 +161,6 @@ class PointingHead(nn.Module):
             self.standing = perceptron(boundary_width)
         if context:
             self.newest_start = perceptron(boundary_width)
-            self.second_scale = nn.Parameter(torch.full((mlp,), 0.5))  # of the same perceptron
             self.merged = nn.Parameter(torch.zeros(MOST_MERGED + 1))
             for name in LABEL_TABLES:
                 self.register_parameter(name, nn.Parameter(torch.zeros(labels + 1, mlp)))
@@ -270,10 +264,6 @@ class PointingHead(nn.Module):
         if self.has_context:
             query = query + self.newest_start(at(boundaries, where.newest))
             query = query + self.newest_label[where.label]
-            assert where.second is not None
-            second = self.newest_start(at(boundaries, where.second.clamp(min=1) - 1))
-            query = query + self.second_scale * second * (where.second > 0)[..., None]
-            query = query + self.second_label[where.second_label]
         if self.two_ways:
             boundary = torch.arange(boundaries.shape[1], device=boundaries.device)
             leftward = boundary < where.cursor[:, :, None]

@@ -13,8 +13,7 @@ from fencepost.batching.arrays import Floats, Ints
 from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.stepper import Stepper
 from fencepost.model.head import PointingHead, Sentences, State, Where
-from fencepost.runtime.stepper import FastStepper
-from fencepost.runtime.weights import Folded
+from fencepost.runtime.stepper import FastStepper, Folded
 
 
 class HeadState(NamedTuple):
