@@ -120,7 +120,7 @@ class HeadSettings(_Settings):
     perceptrons: Literal["paper", "authors"] = "paper"  # as in its text, or in their program
     pointing: Literal["softmax", "nearest-first"] = "softmax"  # how scores become probabilities
     standing: bool = False  # whether the cursor's own boundary is asked, too
-    context: bool = False  # whether the two newest spans and the labels on the stack are
+    context: bool = False  # whether the newest span and the labels on the stack are
     grid: Annotated[int, Field(ge=0, le=2**15)] = 0  # hidden size of the scores of all spans
     recurrent: bool = True  # whether the LSTM is there
     weight: Rate = 1.0  # of its loss

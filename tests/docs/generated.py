@@ -103,7 +103,7 @@ MEANINGS = {
     "HeadSettings.pointing": "`softmax` over candidates, or `nearest-first`: asked one after the "
     'other, with `training.pointing_loss = "canonical"`',
     "HeadSettings.standing": "whether the cursor's own boundary is part of the query",
-    "HeadSettings.context": "whether the two newest spans are, too, and labels on the stack",
+    "HeadSettings.context": "whether the newest span is, too, and labels on the stack",
     "HeadSettings.grid": "hidden size of the scores that every span has; 0: none",
     "HeadSettings.recurrent": "`false` leaves out the LSTM; needs `standing` and `context`, and no "
     "`previous_label`",
