@@ -28,6 +28,7 @@ from experiments.running import Plan, Run, seed_runs
 from experiments.systems.chart import Chart
 from experiments.systems.classifier import Classifier
 from experiments.systems.pointing import Pointing
+from experiments.table2 import suffix
 from experiments.tables import difference_table, differences, score_table, spread
 from fencepost.cli.tables import table
 from fencepost.parser.predict import predict
@@ -52,7 +53,7 @@ JOINED = (100, 200, 500)  # words
 def plan(corpus: str, name: str, epochs: int | None, *, layer: str = "tree") -> Plan:
     """The plan of a system; those that Tables 2 and 4 have are theirs."""
     changes = () if epochs is None else (f"training.epochs={epochs}",)
-    more = "" if epochs is None else f"-{epochs}-epochs"
+    more = "" if epochs is None else f"-{epochs}-epochs"  # as in `suffix`
 
     def head(settings: Sequence[str]) -> tuple[str, ...]:
         return changes + tuple(f"heads.{layer}.{setting}" for setting in settings)
@@ -139,7 +140,10 @@ def main() -> None:
         print(score_table(runs, layer))
         print(figure_table(rows))
         if len(runs) > 1 and layer == "tree":
-            print(difference_table(differences(runs)))
+            found = differences(runs)
+            print(difference_table(found))
+            each = [{"first": one, "second": other, **by.to_dict()} for one, other, by in found]
+            keep(f"significance-heads-{corpus}{suffix(options)}", {"differences": each}, options)
 
 
 if __name__ == "__main__":

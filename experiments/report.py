@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from string import Template
 from typing import Any
 
@@ -59,6 +60,23 @@ NAMES = {
     "exploring": "half of the sentences along own steps, dynamic oracle",
     "both": "trees and entities together",
 }
+HEADS = (  # corpora and the systems compared on them; all scored on dev with the last weights
+    ("GUM, 2 epochs", "gum-trees", ("pointing", "beyond", "beyond-lstm", "chart-authors")),
+    ("GUM, 6 epochs", "gum-trees", ("beyond-6-epochs", "chart-authors-6-epochs")),
+    ("MASC", "masc-trees", ("beyond", "chart-authors")),
+    ("Sinica", "sinica", ("beyond", "chart-authors")),
+    ("GUM, entities", "gum-entities", ("pointing", "beyond", "classifier")),
+    ("GENIA, entities", "genia-entities", ("pointing", "beyond", "classifier")),
+    ("LitBank, entities", "litbank", ("pointing", "beyond", "classifier")),
+)
+HEAD_NAMES = {
+    "pointing": "pointing, the paper's head",
+    "beyond": "pointing, new head",
+    "beyond-lstm": "pointing, new head with the LSTM",
+    "chart-authors": "chart, same perceptrons",
+    "classifier": "classifier of spans",
+}
+HEAD_FIGURES = ("greedy", "beam 4", "greedy, long", "beam 4, long")
 
 
 @cache
@@ -105,16 +123,17 @@ def table2() -> str:
     return table(BESIDE, rows)
 
 
-def significance() -> str:
-    """How sure the differences in Table 2 are."""
+def differences(name: str) -> str:
+    """How sure the differences between systems are."""
+    names = NAMES | HEAD_NAMES if name.startswith("significance-heads") else NAMES
     rows = [
         [
-            f"{NAMES[one['first']]} − {NAMES[one['second']]}",
+            f"{names[one['first']]} − {names[one['second']]}",
             f"{one['f1']:+.2f}",
             f"{one['low']:+.2f} to {one['high']:+.2f}",
             Difference(**{key: one[key] for key in Difference.__dataclass_fields__}).told_p,
         ]
-        for one in kept("significance-gum-trees")["differences"]
+        for one in (kept(name)["differences"] if is_kept(name) else ())
     ]
     return table(["", "difference of F1", "95 % interval", "p"], rows)
 
@@ -262,6 +281,35 @@ def together() -> str:
     return table(["GUM dev, F1, seed 1", "apart", "together", "gain"], rows)
 
 
+def heads() -> str:
+    """The head beyond the paper, the paper's, and a chart."""
+    rows = []
+    for title, corpus, systems in HEADS:
+        for system in systems:
+            files = [f"heads-{corpus}-{system}-{seed}" for seed in (1, 2, 3)]
+            seeds = [kept(file)["f1"] for file in files if is_kept(file)]
+            columns = ([one[name] for one in seeds if name in one] for name in HEAD_FIGURES)
+            if seeds:
+                figures = [spread(column) if column else "" for column in columns]
+                rows.append([title, HEAD_NAMES[system.split("-6-")[0]], *figures, f"{len(seeds)}"])
+    header = ["", "", "greedy", "beam 4", "> 40 words, greedy", "> 40 words, beam 4", "seeds"]
+    return table(header, rows)
+
+
+def joined_spans() -> str:
+    """How many spans the head finds in joined sentences."""
+    rows = []
+    for system in ("pointing", "beyond"):
+        files = [f"heads-gum-trees-{system}-{seed}" for seed in (1, 2, 3)]
+        seeds = [kept(file)["f1"] for file in files if is_kept(file)]
+        if seeds:
+            shares = (
+                [100 * one[f"spans, {words} words"] for one in seeds] for words in (100, 200, 500)
+            )
+            rows.append([HEAD_NAMES[system], *(f"{fmean(share):.0f} %" for share in shares)])
+    return table(["spans found / gold", "100 words", "200 words", "500 words"], rows)
+
+
 def run_table() -> str:
     """Every training run, with what it takes to do it again."""
     rows = []
@@ -299,7 +347,7 @@ def page() -> str:
     """The page, with all figures."""
     return Template(TEXT.read_text(encoding="utf-8")).substitute(
         table2=table2(),
-        significance=significance(),
+        significance=differences("significance-gum-trees"),
         table3=table3(),
         other_trees=other_trees(),
         table4=table4(),
@@ -312,6 +360,9 @@ def page() -> str:
         steps=steps(),
         beyond=beyond(),
         together=together(),
+        heads=heads(),
+        head_differences=differences("significance-heads-gum-trees"),
+        joined=joined_spans(),
         runs=run_table(),
         others=other_commands(),
     )
