@@ -49,6 +49,7 @@ class Corpus(_Settings):
     weight: Rate = 1.0  # of each sentence's loss
     sample: Annotated[float, Field(gt=0, le=1000)] = 1.0  # how often each is seen in an epoch
     layers: tuple[Literal["tree", "entities", "tags"], ...] | None = None  # None: all it has
+    skip: tuple[Label, ...] = ()  # patterns of ids; sentences whose id matches are left out
     rename: dict[str, Label] = {}  # labels of phrases, without functions, and their new names
     rename_tags: dict[str, Label] = {}  # tags and their new names
     relabel: tuple[RelabelSettings, ...] = ()  # phrases of one word; see below

@@ -70,6 +70,7 @@ MEANINGS = {
     "Corpus.sample": "how many times each sentence is seen in an epoch; 0.25: a quarter of them, "
     "drawn anew each time; only in `data.train`",
     "Corpus.layers": "which layers are used; without it, all that the file has",
+    "Corpus.skip": "patterns of ids, as `GUM_essay_*`; sentences whose id matches are left out",
     "Corpus.rename": "labels of phrases, without functions, and their new names",
     "RelabelSettings.label": "of the phrase",
     "RelabelSettings.tags": "that its only word may have",

@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from fencepost.config import DataSettings, Settings, checked
+from fencepost.config import Corpus, DataSettings, Settings, checked
 from fencepost.errors import ConfigError, ModelError
 from fencepost.parser.loading import load_model
 from fencepost.run.metrics import Epoch, read_epochs
-from fencepost.run.train import Note, run_training
+from fencepost.run.train import Note, read_corpora, run_training
 from fencepost.structure import Tree
 from fencepost.tasks.labels import NO_LABELS
 from fencepost.training.loop import Step
@@ -241,3 +241,21 @@ def test_the_layers_of_a_sentence_may_lie_in_two_files(tmp_path: Path) -> None:
     data = checked(DataSettings, {"train": [both], "dev": [both]}, where="test")
     (epoch,), _ = events_of(chosen.model_copy(update={"data": data}), tmp_path / "run")
     assert set(epoch.dev) == {"tree", "entities"}
+
+
+def test_sentences_are_skipped_by_their_ids(tmp_path: Path) -> None:
+    path = tmp_path / "both.jsonl"
+    lines = [
+        {"id": id, "words": ["Hi"], "entities": []} for id in ("GUM_news_1-1", "GUM_essay_2-1")
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+
+    def ids(*skip: str) -> list[str | None]:
+        corpus = Corpus(path=str(path), skip=skip)
+        data = DataSettings(train=(corpus,), dev=(corpus,))
+        return [parse.id for _, parse in read_corpora([corpus], data)]
+
+    assert ids() == ["GUM_news_1-1", "GUM_essay_2-1"]
+    assert ids("GUM_essay_*") == ["GUM_news_1-1"]
+    with pytest.raises(ConfigError, match=r"skip: no sentence has an id like 'GUM_esay_\*'"):
+        ids("GUM_news_*", "GUM_esay_*")

@@ -7,6 +7,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -313,7 +314,11 @@ def recipe_of(settings: Settings) -> Recipe:
 def read_corpora(
     corpora: Sequence[Corpus], data: DataSettings, *, is_gold: bool = False
 ) -> Iterator[tuple[Corpus, Parse]]:
-    """Sentences to train on, or to score with: then no entity may go uncounted."""
+    """Sentences to train on, or to score with: then no entity may go uncounted.
+
+    Raises:
+        ConfigError: a pattern of `skip` matches nothing, so it is mistyped or for another file.
+    """
     for corpus in corpora:
         settings = _read_settings(corpus, data, is_gold=is_gold)
         reading = Reading(corpus.path, settings=settings)
@@ -322,8 +327,16 @@ def read_corpora(
             if corpus.also is None
             else merged(reading, Reading(corpus.also, settings=settings))
         )
+        unused = set(corpus.skip)
         for parse in both:
-            yield corpus, parse
+            matching = {pattern for pattern in corpus.skip if fnmatchcase(parse.id or "", pattern)}
+            unused -= matching
+            if not matching:
+                yield corpus, parse
+        if unused:
+            raise ConfigError(
+                f"data: {corpus.path}: skip: no sentence has an id like {min(unused)!r}"
+            )
 
 
 def _read_settings(corpus: Corpus, data: DataSettings, *, is_gold: bool) -> ReadSettings:
