@@ -130,7 +130,8 @@ def work() -> None:
         for name, batches in json.loads(sys.stdin.readline()).items():
             inputs = [model.read(words) for words in batches]
             ready[name] = [
-                (model.network.boundaries(model.network.states(one)), one.lengths) for one in inputs
+                (model.network.boundaries(model.network.states(one)), torch.as_tensor(one.lengths))
+                for one in inputs
             ]
     for _, head, beams, _ in JOBS.values():  # what is done only once is done now
         decode(*ready["single"][0], head, beams)

@@ -91,7 +91,7 @@ def encode(model: Model, cases: Iterable[Case]) -> list[Ready]:
     for case in cases:
         inputs = model.read(case.words)
         boundaries = model.network.boundaries(model.network.states(inputs))
-        ready.append((boundaries.numpy(), inputs.lengths.numpy()))
+        ready.append((boundaries.numpy(), inputs.lengths))
     return ready
 
 

@@ -59,7 +59,9 @@ class PlainNetwork(nn.Module):
         words, characters = self.numbers.words, self.numbers.characters
         assert words is not None
         assert characters is not None
-        rows = padded([BEGIN, *map(words.number, example.words), END] for example in batch)
+        rows = torch.from_numpy(
+            padded([BEGIN, *map(words.number, example.words), END] for example in batch)
+        )
         longest = rows.shape[1]
         spelled = [
             [[BEGIN], *([BEGIN, *map(characters.number, w), END] for w in example.words), [END]]
@@ -67,7 +69,7 @@ class PlainNetwork(nn.Module):
         ]
         for row in spelled:
             row += [[0]] * (longest - len(row))
-        letters = padded(word for row in spelled for word in row)
+        letters = torch.from_numpy(padded(word for row in spelled for word in row))
         _, (last, _) = self.spelling(self.characters(letters))
         spellings = torch.cat((last[0], last[1]), -1).view(len(batch), longest, -1)
         vectors = torch.cat((self.words(rows), spellings), -1)
@@ -124,11 +126,12 @@ def shares(model: Model, batches: Sequence[Sequence[Example]]) -> dict[str, floa
         _, gold = gold_steps(batch, "tree")
         marks.append(time.perf_counter())
         vectors = network.encoder(inputs)
+        lengths = torch.from_numpy(inputs.lengths)
         marks.append(time.perf_counter())
-        states = network.lstm(vectors, inputs.lengths + 2)
+        states = network.lstm(vectors, lengths + 2)
         marks.append(time.perf_counter())
         boundaries = boundary_vectors(states)
-        loss = pointing_loss(network.head("tree"), boundaries, inputs.lengths, gold).sum()
+        loss = pointing_loss(network.head("tree"), boundaries, lengths, gold).sum()
         marks.append(time.perf_counter())
         loss.backward()
         marks.append(time.perf_counter())

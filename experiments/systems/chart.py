@@ -119,7 +119,9 @@ class Gold(NamedTuple):
     def of(cls, steps: Sequence[Numbered], device: torch.device) -> Gold:
         """The binary trees that gold steps stand for."""
         rows = [_binary(one) for one in steps]
-        starts, ends, labels = (padded(row[column] for row in rows) for column in range(3))
+        starts, ends, labels = (
+            torch.from_numpy(padded(row[column] for row in rows)) for column in range(3)
+        )
         # No span ends at 0, which is what padding has.
         return cls(starts.to(device), ends.to(device), labels.to(device), (ends > 0).to(device))
 
@@ -179,8 +181,9 @@ def best_trees(head: ChartHead, boundaries: Tensor, lengths: Tensor) -> list[lis
     """
     splits = best_splits(head.span_scores(boundaries).float())
     trees = [_places(row, n) for row, n in zip(splits.tolist(), lengths.tolist(), strict=True)]
-    starts = padded([start for start, _, _ in tree] for tree in trees).to(boundaries.device)
-    ends = padded([end for _, _, end in tree] for tree in trees).to(boundaries.device)
+    starts = torch.from_numpy(padded([start for start, _, _ in tree] for tree in trees))
+    ends = torch.from_numpy(padded([end for _, _, end in tree] for tree in trees))
+    starts, ends = starts.to(boundaries.device), ends.to(boundaries.device)
     scores = head.label_scores(boundaries, starts, ends)
     scores[:, 0, FILLER] = float("-inf")  # the root has a label
     return [

@@ -72,9 +72,8 @@ class Exploring:
     ) -> dict[str, Tensor]:
         """The loss of each head along gold paths and own ones, summed over the sentences."""
         device = device_of(network)
-        inputs = inputs.to(device)
         boundaries = network.boundaries(network.states(inputs))
-        lengths = inputs.lengths.to(device)
+        lengths = torch.from_numpy(inputs.lengths).to(device)
         weights = torch.tensor([example.weight for example in batch], device=device)
         explores = (torch.rand(len(batch)) < self.share).tolist()
         losses: dict[str, Tensor] = {}

@@ -182,10 +182,10 @@ def splitting_loss(
     device = boundaries.device
     # A word by itself is not split, but the LSTM wants something to read.
     starts, splits, ends, labels = (
-        padded([getattr(gold, name) or (0,) for gold in golds]).to(device)
+        torch.from_numpy(padded([getattr(gold, name) or (0,) for gold in golds])).to(device)
         for name in ("starts", "splits", "ends", "labels")
     )
-    words = padded([gold.words for gold in golds]).to(device)
+    words = torch.from_numpy(padded([gold.words for gold in golds])).to(device)
     n = lengths[:, None]
     is_step = torch.arange(starts.shape[1], device=device) < n - 1
     is_word = torch.arange(words.shape[1], device=device) < n

@@ -60,9 +60,8 @@ def layer_losses(
     if not rows:
         return {}
     device = device_of(network)
-    inputs = inputs.to(device)
     boundaries = network.boundaries(network.states(inputs))
-    lengths = inputs.lengths.to(device)
+    lengths = torch.from_numpy(inputs.lengths).to(device)
     losses = each(boundaries[rows], lengths[rows], [batch[row].steps[layer] for row in rows])
     weights = torch.tensor([batch[row].weight for row in rows], device=device)
     return {layer: (losses * weights).sum()}

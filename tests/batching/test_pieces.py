@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.batching import pieces
+from fencepost.batching.arrays import Ints
 from fencepost.batching.pieces import (
     CASES,
     LONGEST_KNOWN,
@@ -28,13 +29,13 @@ ZERO_WIDTH = "\u200b"
 CUTTER = cutter_of(word_pieces(), window=24)
 
 
-def inputs(words: str, *, window: int = 24, which: Which = "last") -> PieceInputs:
+def inputs(words: str, *, window: int = 24, which: Which = "last") -> PieceInputs[Ints]:
     read = piece_reader(cutter_of(word_pieces(), window=window), which=which)([words.split(" ")])
     assert isinstance(read, PieceInputs)
     return read
 
 
-def read_by(found: PieceInputs, word: int) -> list[str]:
+def read_by(found: PieceInputs[Ints], word: int) -> list[str]:
     """The picked pieces of a word of a batch."""
     picked = found.picked[found.words == word]
     return list(word_pieces().convert_ids_to_tokens(found.pieces.flatten()[picked].tolist()))
@@ -151,10 +152,11 @@ def test_windows_without_room_are_refused() -> None:
         cutter_of(word_pieces(), window=2)
 
 
-def test_a_batch_is_padded_to_its_longest_window_and_moves_to_a_device() -> None:
+def test_a_batch_is_padded_to_its_longest_window_and_converted() -> None:
     found = piece_reader(CUTTER)([["cat"], [], ["a", "b", "c"]])
     assert isinstance(found, PieceInputs)
-    moved = found.to(torch.device("cpu"))
+    moved = found.converted(torch.from_numpy)
+    assert isinstance(moved.shares, torch.Tensor)
     assert moved.mask.tolist() == [[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1] * 5]
     assert moved.words.tolist() == [0, 1, 2, 5, 6, 10, 11, 12, 13, 14]
     assert moved.lengths.tolist() == [1, 0, 3]

@@ -250,7 +250,7 @@ def test_heads_search_and_tag_as_ever(
         vectors = result.boundaries(states).numpy()
         assert result.tag_scores(states).dtype == torch.float32
     head = result.head("tree")
-    found = greedy(stepper_of(head), vectors, inputs.lengths.numpy(), Rules(head.open_root))
+    found = greedy(stepper_of(head), vectors, inputs.lengths, Rules(head.open_root))
     assert vectors.dtype == np.float32
     assert all(weight.dtype == torch.float32 for weight in head.parameters())
     assert bool(np.isfinite(found.log_probs).all())

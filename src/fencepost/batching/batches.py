@@ -7,9 +7,9 @@ from heapq import heapify, heapreplace
 from random import Random
 from typing import TypeVar
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from fencepost.batching.arrays import Ints
 from fencepost.batching.examples import Example
 from fencepost.batching.steps import Steps
 
@@ -85,10 +85,9 @@ def gold_steps(examples: Sequence[Example], layer: str) -> tuple[list[int], Step
     return rows, Steps.of([examples[row].steps[layer] for row in rows])
 
 
-def padded(rows: Iterable[Sequence[int]], *, value: int = 0) -> Tensor:
-    """Rows of numbers as one tensor: (rows, longest)."""
+def padded(rows: Iterable[Sequence[int]], *, value: int = 0) -> Ints:
+    """Rows of numbers as one array: (rows, longest)."""
     rows = list(rows)
     longest = max(map(len, rows), default=0)
-    return torch.tensor([[*row, *([value] * (longest - len(row)))] for row in rows]).reshape(
-        len(rows), longest
-    )
+    filled = [[*row, *([value] * (longest - len(row)))] for row in rows]
+    return np.array(filled, dtype=np.intp).reshape(len(rows), longest)

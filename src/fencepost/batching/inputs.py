@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Generic, Protocol, TypeVar
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from fencepost.batching.arrays import Ints
 from fencepost.batching.batches import padded
 from fencepost.batching.vocabulary import BEGIN, END, UNKNOWN, Vocabulary
 
 MOST_CHARACTERS = 40  # of a word; what is longer is read from both ends
 
 
+Array = TypeVar("Array")  # of numpy; on its way through an encoder, of the library that this uses
+Other = TypeVar("Other")
+
+
 class Inputs(Protocol):
     """A batch of sentences as some encoder reads them."""
 
     @property
-    def lengths(self) -> Tensor:
-        """Of the sentences in words, without sentinels: (batch,), on the CPU."""
-        ...
-
-    def to(self, device: torch.device) -> Self:
-        """The same on a device."""
+    def lengths(self) -> Ints:
+        """Of the sentences in words, without sentinels: (batch,)."""
         ...
 
 
@@ -32,26 +32,26 @@ Reader = Callable[[Sequence[Sequence[str]]], Inputs]  # from sentences to what a
 
 
 @dataclass(frozen=True, slots=True)
-class WordInputs:
+class WordInputs(Generic[Array]):
     """Sentences as words and characters, with a sentinel before and after each.
 
     Each different word of the batch is spelled once.
     """
 
-    words: Tensor  # (batch, n + 2)
-    static: Tensor  # (batch, n + 2): which static vectors; of the unknown if there are none
-    spelled: Tensor  # (batch, n + 2): which of the spellings
-    characters: Tensor  # (spellings, characters)
-    spelling_lengths: Tensor  # (spellings,)
-    lengths: Tensor  # (batch,): of the sentences in words, without the sentinels
+    words: Array  # (batch, n + 2)
+    static: Array  # (batch, n + 2): which static vectors; of the unknown if there are none
+    spelled: Array  # (batch, n + 2): which of the spellings
+    characters: Array  # (spellings, characters)
+    spelling_lengths: Ints  # (spellings,)
+    lengths: Ints  # (batch,): of the sentences in words, without the sentinels
 
-    def to(self, device: torch.device) -> Self:
-        """The same on a device; lengths stay, since packing wants them on the CPU."""
-        return type(self)(
-            self.words.to(device),
-            self.static.to(device),
-            self.spelled.to(device),
-            self.characters.to(device),
+    def converted(self, convert: Callable[[Array], Other]) -> WordInputs[Other]:
+        """The same in arrays of another library; lengths stay as they are."""
+        return WordInputs(
+            convert(self.words),
+            convert(self.static),
+            convert(self.spelled),
+            convert(self.characters),
             self.spelling_lengths,
             self.lengths,
         )
@@ -63,7 +63,7 @@ def word_inputs(
     words: Vocabulary,
     characters: Vocabulary,
     static: Vocabulary | None = None,
-) -> WordInputs:
+) -> WordInputs[Ints]:
     """Sentences as an encoder of words and characters reads them.
 
     Args:
@@ -89,8 +89,8 @@ def word_inputs(
         ),
         padded(spelled),
         padded(rows),
-        torch.tensor([len(row) for row in rows]),
-        torch.tensor([len(sentence) for sentence in sentences]),
+        np.array([len(row) for row in rows], dtype=np.intp),
+        np.array([len(sentence) for sentence in sentences], dtype=np.intp),
     )
 
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Generic, Literal
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from fencepost.batching.arrays import Ints
 from fencepost.batching.batches import padded
-from fencepost.batching.inputs import Reader
+from fencepost.batching.inputs import Array, Other, Reader
 from fencepost.errors import ModelError
 
 if TYPE_CHECKING:
@@ -32,29 +32,29 @@ Pieces = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class PieceInputs:
+class PieceInputs(Generic[Array]):
     """Sentences as windows of pieces, and where the vectors of words come from.
 
     The vector of a word is the sum of the vectors of its picked pieces, each times its share.
     """
 
-    pieces: Tensor  # (windows, longest)
-    mask: Tensor  # (windows, longest): which are pieces, and not padding
-    cases: Tensor  # (windows, longest): how the words are capitalised that they are pieces of
-    picked: Tensor  # (picked,): index into all pieces of all windows
-    words: Tensor  # (picked,): index into the batch * (n + 2) words and sentinels
-    shares: Tensor  # (picked,)
-    lengths: Tensor  # (batch,): of the sentences in words, without the sentinels
+    pieces: Array  # (windows, longest)
+    mask: Array  # (windows, longest): which are pieces, and not padding
+    cases: Array  # (windows, longest): how the words are capitalised that they are pieces of
+    picked: Array  # (picked,): index into all pieces of all windows
+    words: Array  # (picked,): index into the batch * (n + 2) words and sentinels
+    shares: Array  # (picked,)
+    lengths: Ints  # (batch,): of the sentences in words, without the sentinels
 
-    def to(self, device: torch.device) -> Self:
-        """The same on a device; lengths stay, since packing wants them on the CPU."""
-        return type(self)(
-            self.pieces.to(device),
-            self.mask.to(device),
-            self.cases.to(device),
-            self.picked.to(device),
-            self.words.to(device),
-            self.shares.to(device),
+    def converted(self, convert: Callable[[Array], Other]) -> PieceInputs[Other]:
+        """The same in arrays of another library; lengths stay as they are."""
+        return PieceInputs(
+            convert(self.pieces),
+            convert(self.mask),
+            convert(self.cases),
+            convert(self.picked),
+            convert(self.words),
+            convert(self.shares),
             self.lengths,
         )
 
@@ -102,7 +102,7 @@ def piece_inputs(
     padding: int,
     window: int,
     which: Which,
-) -> PieceInputs:
+) -> PieceInputs[Ints]:
     """Sentences as a transformer reads them.
 
     Args:
@@ -152,10 +152,10 @@ def piece_inputs(
         ids,
         padded([1] * len(row) for row in windows),
         padded(cases),
-        torch.tensor(rows, dtype=torch.long) * ids.shape[1] + torch.tensor(places).long(),
-        torch.tensor(words, dtype=torch.long),
-        torch.tensor(shares),
-        torch.tensor([len(sentence) for sentence in sentences]),
+        np.array(rows, dtype=np.intp) * ids.shape[1] + np.array(places, dtype=np.intp),
+        np.array(words, dtype=np.intp),
+        np.array(shares, dtype=np.float32),
+        np.array([len(sentence) for sentence in sentences], dtype=np.intp),
     )
 
 

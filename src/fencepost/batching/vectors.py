@@ -6,14 +6,14 @@ import os
 from itertools import islice
 from pathlib import Path
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from fencepost.batching.arrays import Floats
 from fencepost.errors import DataError
 from fencepost.formats.files import Source
 
 
-def read_vectors(path: str | os.PathLike[str], *, most: int) -> tuple[tuple[str, ...], Tensor]:
+def read_vectors(path: str | os.PathLike[str], *, most: int) -> tuple[tuple[str, ...], Floats]:
     """Words and their vectors, (words, width), the first ones of the file.
 
     Args:
@@ -45,14 +45,12 @@ def read_vectors(path: str | os.PathLike[str], *, most: int) -> tuple[tuple[str,
         rows.append(row)
     if not rows:
         raise DataError("there are no vectors here", kind="empty", path=source.name)
-    return tuple(words), torch.tensor(rows)
+    return tuple(words), np.array(rows, dtype=np.float32)
 
 
-def _array(path: Path, most: int) -> tuple[tuple[str, ...], Tensor]:
-    import numpy
-
+def _array(path: Path, most: int) -> tuple[tuple[str, ...], Floats]:
     try:
-        array = numpy.load(path, mmap_mode="r", allow_pickle=False)
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
         raise DataError(f"no array of numbers: {error}", path=str(path)) from error
     words = tuple(islice(Source(path.with_suffix(".txt")).lines(), most))
@@ -61,4 +59,4 @@ def _array(path: Path, most: int) -> tuple[tuple[str, ...], Tensor]:
             f"{len(words)} words and an array of {' x '.join(map(str, array.shape))} do not fit",
             path=str(path),
         )
-    return words, torch.tensor(numpy.asarray(array[: len(words)], dtype="float32"))
+    return words, np.array(array[: len(words)], dtype=np.float32)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
+from fencepost.batching.arrays import Ints
 from fencepost.batching.inputs import WordInputs
 from fencepost.batching.vocabulary import PADDING, RESERVED, UNKNOWN
 
@@ -24,6 +27,11 @@ class Encoder(nn.Module):
         The layer that is nearest to the output comes first.
         """
         return []
+
+
+def on_device(array: Ints, device: torch.device) -> Tensor:
+    """An array as a tensor on a device."""
+    return torch.from_numpy(array).to(device)
 
 
 class WordEncoder(Encoder):
@@ -68,8 +76,9 @@ class WordEncoder(Encoder):
         self.register_buffer("chances", chances, persistent=False)
         self.width = word_width + 2 * (character_hidden // 2)
 
-    def forward(self, inputs: WordInputs) -> Tensor:
+    def forward(self, arrays: WordInputs[Ints]) -> Tensor:
         """The vectors of words, sentinels included: (batch, n + 2, width)."""
+        inputs = arrays.converted(partial(on_device, device=self.words.weight.device))
         words = inputs.words
         if self.training:
             lost = torch.rand_like(words, dtype=self.chances.dtype) < self.chances[words]
@@ -79,7 +88,7 @@ class WordEncoder(Encoder):
             vectors = vectors + self.static(inputs.static)
         packed = pack_padded_sequence(
             self.characters(inputs.characters),
-            inputs.spelling_lengths,
+            torch.from_numpy(inputs.spelling_lengths),
             batch_first=True,
             enforce_sorted=False,
         )

@@ -46,7 +46,7 @@ class Network(nn.Module):
 
     def states(self, inputs: Inputs) -> Tensor:
         """The vectors of words and sentinels: (batch, n + 2, width)."""
-        return self.lstm(self.encoder(inputs), inputs.lengths + 2)  # type: ignore[no-any-return]
+        return self.lstm(self.encoder(inputs), torch.from_numpy(inputs.lengths + 2))  # type: ignore[no-any-return]
 
     def boundaries(self, states: Tensor) -> Tensor:
         """The vectors of boundaries: (batch, n + 1, width)."""

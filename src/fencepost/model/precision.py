@@ -118,7 +118,7 @@ class RoundedNetwork(Network):
         """The vectors of words and sentinels, with 32 bits: (batch, n + 2, width)."""
         kind = torch.bfloat16 if self.precision == "bf16" else torch.float32
         words = self.encoder(inputs).to(kind)
-        return self.lstm(words, inputs.lengths + 2).float()  # type: ignore[no-any-return]
+        return self.lstm(words, torch.from_numpy(inputs.lengths + 2)).float()  # type: ignore[no-any-return]
 
     def train(self, mode: bool = True) -> Self:
         """Stay as it is; there is no training.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 import torch
 from torch import Tensor, nn
 
+from fencepost.batching.arrays import Ints
 from fencepost.batching.pieces import CASES, PieceInputs
 from fencepost.errors import ConfigError
 from fencepost.model.bert import Bert
-from fencepost.model.encoder import Encoder
+from fencepost.model.encoder import Encoder, on_device
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -94,8 +96,10 @@ class TransformerEncoder(Encoder):
             self.transformer.eval()
         return self
 
-    def forward(self, inputs: PieceInputs) -> Tensor:
+    def forward(self, arrays: PieceInputs[Ints]) -> Tensor:
         """The vectors of words, sentinels included: (batch, n + 2, width). Padding is zero."""
+        device = next(self.transformer.parameters()).device
+        inputs = arrays.converted(partial(on_device, device=device))
         # Sentences of as many words may have twice as many pieces: those that are read together are
         # alike in pieces, so that there is little padding among them.
         counts = inputs.mask.sum(1)
@@ -114,7 +118,9 @@ class TransformerEncoder(Encoder):
         words = picked.new_zeros(rows * longest, self.width).index_add(0, inputs.words, picked)
         return words.view(rows, longest, self.width)
 
-    def _pieces(self, inputs: PieceInputs, windows: Tensor, longest: int) -> dict[str, Tensor]:
+    def _pieces(
+        self, inputs: PieceInputs[Tensor], windows: Tensor, longest: int
+    ) -> dict[str, Tensor]:
         """Pieces, or their vectors if something is done to these."""
         blanking = self.training and self.piece_dropout > 0
         pieces = inputs.pieces[windows, :longest]
@@ -129,7 +135,7 @@ class TransformerEncoder(Encoder):
             vectors = vectors + self.cases(inputs.cases[windows, :longest])
         return {"inputs_embeds": vectors}
 
-    def _read(self, inputs: PieceInputs, windows: Tensor, longest: int) -> Tensor:
+    def _read(self, inputs: PieceInputs[Tensor], windows: Tensor, longest: int) -> Tensor:
         """The vectors of the first pieces of some windows: (windows, longest, width)."""
         learns = not self.frozen or self.cases is not None
         with torch.set_grad_enabled(torch.is_grad_enabled() and learns):

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 
 from fencepost.batching.arrays import Floats, Ints
-from fencepost.model.network import device_of
 from fencepost.parser.model import Model
 from fencepost.structure import Sentence
 
@@ -37,8 +36,7 @@ def encode(model: Model, sentences: Sequence[Sentence], *, tasks: Collection[str
         tasks: `tags`, or not.
     """
     network = model.network
-    device = device_of(network)
-    inputs = model.read([sentence.words for sentence in sentences]).to(device)
+    inputs = model.read([sentence.words for sentence in sentences])
     states = network.states(inputs)
     if network.tags is not None and "tags" in tasks:
         scores = network.tag_scores(states)
@@ -48,7 +46,7 @@ def encode(model: Model, sentences: Sequence[Sentence], *, tasks: Collection[str
             _tagged(model, sentence, row) for sentence, row in zip(sentences, best, strict=True)
         ]
     boundaries = network.boundaries(states).float().cpu().numpy()
-    return Encoded(tuple(sentences), boundaries, inputs.lengths.cpu().numpy())
+    return Encoded(tuple(sentences), boundaries, inputs.lengths)
 
 
 def _tagged(model: Model, sentence: Sentence, numbers: Sequence[int]) -> Sentence:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
+from fencepost.batching.arrays import Floats
 from fencepost.batching.augmenting import Augmenting
 from fencepost.batching.examples import Example, collect_labels, example, usual_wrapper
 from fencepost.batching.joining import Joining
@@ -243,7 +243,7 @@ def prepare_training(
     numbers = Numbers(
         collect_labels(used, settings.heads.names, bare=bare), wrapper=usual_wrapper(used)
     )
-    vectors: Tensor | None = None
+    vectors: Floats | None = None
     if isinstance(encoder, WordsSettings):
         static = None
         if encoder.vectors is not None:
@@ -266,7 +266,7 @@ def prepare_training(
         pretrained = None
     model = new_model(settings.network, settings.heads, numbers, pretrained)
     if vectors is not None and isinstance(model.network.encoder, WordEncoder):
-        model.network.encoder.set_static(vectors)
+        model.network.encoder.set_static(torch.from_numpy(vectors))
     examples = [
         example(
             parse,

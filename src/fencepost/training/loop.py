@@ -308,9 +308,8 @@ def batch_losses(
 ) -> dict[str, Tensor]:
     """The loss of each head whose layer some sentence of the batch has, summed over steps."""
     device = device_of(network)
-    inputs = inputs.to(device)
     states = network.states(inputs)
-    boundaries, lengths = network.boundaries(states), inputs.lengths.to(device)
+    boundaries, lengths = network.boundaries(states), torch.from_numpy(inputs.lengths).to(device)
     losses: dict[str, Tensor] = {}
     weights = torch.tensor([example.weight for example in batch], device=device)
     for name, head in network.named_heads():
@@ -328,7 +327,9 @@ def batch_losses(
     rows = [row for row, example in enumerate(batch) if example.tags is not None]
     if network.tags is not None and rows:
         scores = network.tag_scores(states)[rows]
-        gold_tags = padded([batch[row].tags or () for row in rows], value=-100).to(device)
+        gold_tags = torch.from_numpy(
+            padded([batch[row].tags or () for row in rows], value=-100)
+        ).to(device)
         each = functional.cross_entropy(
             scores[:, : gold_tags.shape[1]].transpose(1, 2), gold_tags, reduction="none"
         )
