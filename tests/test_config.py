@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from fencepost.config import (
     EntitiesSettings,
@@ -188,8 +189,11 @@ class TestTooMuch:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("heads.tree.recurrent=false", "standing and context have to be true"),
-        ("heads.entities.recurrent=false", "standing and context have to be true"),
+        ("heads.tree.recurrent=false", "heads.tree: .* false here: standing, context"),
+        ("heads.entities.recurrent=false", "heads.entities: .* needs standing = true"),
+        ("heads.tree.grid=true", "heads.tree.grid: Input should be a valid integer"),
+        ("heads.tree.grid=1", "heads.tree: grid = 1 scores all spans alike"),
+        ("heads.tree.standing=yes", "heads.tree.standing: Input should be a valid boolean"),
         ("heads.tree.pointing=nearest-first", 'pointing_loss has to be "canonical"'),
         ("heads.tree.pointing=farthest", "'softmax' or 'nearest-first'"),
     ],
@@ -201,5 +205,5 @@ def test_heads_that_cannot_work_are_refused(tmp_path: Path, change: str, message
 
 
 def test_the_last_label_needs_the_lstm() -> None:
-    with pytest.raises(ConfigError, match="read by the LSTM"):
+    with pytest.raises(ValidationError, match="previous_label = false"):
         EntitiesSettings(recurrent=False, standing=True, context=True)

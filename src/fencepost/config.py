@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from fencepost.errors import ConfigError
 
@@ -61,9 +62,9 @@ class DataSettings(_Settings):
 
     train: tuple[Corpus, ...] = Field(min_length=1)
     dev: tuple[Corpus, ...] = Field(min_length=1)
-    drop_traces: bool = True
-    drop_functions: bool = True
-    drop_features: bool = True
+    drop_traces: StrictBool = True
+    drop_functions: StrictBool = True
+    drop_features: StrictBool = True
     on_crossing: Literal["error", "drop-sentence", "drop-span"] = "error"
     encoding: str = "utf-8"
 
@@ -97,9 +98,9 @@ class TransformerSettings(_Settings):
     model: str
     pieces: Literal["last", "first", "mean"] = "last"  # which of a word's pieces stand for it
     layers: Depth = 1  # how many of the last layers are mixed; 1: the last alone
-    case: bool = False  # whether it is told of capital letters, which an uncased one does not see
+    case: StrictBool = False  # whether it is told of capital letters, if it is uncased
     piece_dropout: Share = 0.0  # how many pieces it does not get to see in training
-    frozen: bool = False
+    frozen: StrictBool = False
 
 
 class NetworkSettings(_Settings):
@@ -115,41 +116,51 @@ class NetworkSettings(_Settings):
 class HeadSettings(_Settings):
     """A pointing decoder with its labels; what is off by default goes beyond the paper."""
 
-    previous_label: bool
+    previous_label: StrictBool
     mlp: Width = 500
     decoder: Width = 1000
     perceptrons: Literal["paper", "authors"] = "paper"  # as in its text, or in their program
     pointing: Literal["softmax", "nearest-first"] = "softmax"  # how scores become probabilities
-    standing: bool = False  # whether the cursor's own boundary is asked, too
-    context: bool = False  # whether the newest span and the labels on the stack are
-    grid: Annotated[int, Field(ge=0, le=2**15)] = 0  # hidden size of the scores of all spans
-    recurrent: bool = True  # whether the LSTM is there
+    standing: StrictBool = False  # whether the cursor's own boundary is asked, too
+    context: StrictBool = False  # whether the newest span and the labels on the stack are
+    # Hidden size of the scores of all spans; strict, since true would be 1.
+    grid: Annotated[int, Field(ge=0, le=2**15, strict=True)] = 0
+    recurrent: StrictBool = True  # whether the LSTM is there
     weight: Rate = 1.0  # of its loss
 
-    def model_post_init(self, context: Any) -> None:
-        """Refuse a decoder that would have nothing to look at."""
-        if not self.recurrent and not (self.standing and self.context):
-            raise ConfigError(
-                "recurrent: without an LSTM the decoder sees nothing but the cursor and its "
-                "surroundings; standing and context have to be true"
+    @model_validator(mode="after")
+    def _check_parts(self) -> Self:
+        """Refuse a decoder that would have nothing to look at, and a grid that says nothing."""
+        missing = [name for name in ("standing", "context") if not getattr(self, name)]
+        if not self.recurrent and missing:
+            raise PydanticCustomError(
+                "head",
+                "recurrent = false needs standing = true and context = true, or the decoder has "
+                f"nothing to look at; false here: {', '.join(missing)}",
             )
         if not self.recurrent and self.previous_label:
-            raise ConfigError(
-                "previous_label: it is read by the LSTM, and recurrent = false leaves that out; "
-                "context = true looks at the last label all the same"
+            raise PydanticCustomError(
+                "head",
+                "recurrent = false needs previous_label = false (true is the default for "
+                "entities), since the LSTM reads that label; context = true looks at it instead",
             )
+        if self.grid == 1:
+            raise PydanticCustomError(
+                "head", "grid = 1 scores all spans alike; it is the size of a layer, as in 100"
+            )
+        return self
 
 
 class TreeSettings(HeadSettings):
     """The head for trees; the paper leaves out the previous label (section 4)."""
 
-    previous_label: bool = False
+    previous_label: StrictBool = False
 
 
 class EntitiesSettings(HeadSettings):
     """The head for entities; the paper feeds the previous label (section 4)."""
 
-    previous_label: bool = True
+    previous_label: StrictBool = True
 
 
 class TagsSettings(_Settings):
@@ -243,7 +254,8 @@ class Settings(_Settings):
             if nearest and self.training.pointing_loss != "canonical":
                 raise ConfigError(
                     f"heads.{name}.pointing: nearest-first asks canonical candidates in order; "
-                    'training.pointing_loss has to be "canonical"'
+                    'training.pointing_loss has to be "canonical" (for all heads), not '
+                    f'"{self.training.pointing_loss}"'
                 )
 
 

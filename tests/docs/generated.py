@@ -98,14 +98,14 @@ MEANINGS = {
     "HeadsSettings.tags": "the head for part-of-speech tags: one linear layer",
     "HeadSettings.previous_label": "whether the decoder is told the label of the last span",
     "HeadSettings.mlp": "width of the perceptrons",
-    "HeadSettings.decoder": "width of the decoder's LSTM",
+    "HeadSettings.decoder": "width of the decoder's LSTM, if there is one",
     "HeadSettings.perceptrons": "`paper`: two layers, as its text has them; `authors`: one layer, "
     "LayerNorm for labels, and first weights as in the authors' program",
     "HeadSettings.pointing": "`softmax` over candidates, or `nearest-first`: asked one after the "
     'other, with `training.pointing_loss = "canonical"`',
     "HeadSettings.standing": "whether the cursor's own boundary is part of the query",
-    "HeadSettings.context": "whether the newest span is, too, and labels on the stack",
-    "HeadSettings.grid": "hidden size of the scores that every span has; 0: none",
+    "HeadSettings.context": "whether the query and labels look at the newest span and the stack",
+    "HeadSettings.grid": "hidden size of the scores of all spans, as in 100; 0: no such scores",
     "HeadSettings.recurrent": "`false` leaves out the LSTM; needs `standing` and `context`, and no "
     "`previous_label`",
     "HeadSettings.weight": "of its loss, beside those of the other heads",
