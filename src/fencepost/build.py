@@ -1,16 +1,13 @@
-"""From settings to objects: the only module that knows both."""
+"""From settings to a network in torch: the only module that knows both."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable
+from typing import Any
 
 from torch import nn
 
-from fencepost.batching.inputs import Reader, word_inputs
-from fencepost.batching.pieces import piece_reader
-from fencepost.batching.vocabulary import Labels, Vocabulary
+from fencepost.batching.numbers import Numbers
 from fencepost.config import HeadsSettings, NetworkSettings, TransformerSettings, WordsSettings
 from fencepost.errors import ConfigError
 from fencepost.model.encoder import Encoder, WordEncoder
@@ -19,22 +16,9 @@ from fencepost.model.layers import TwoWayLSTM
 from fencepost.model.network import Network
 from fencepost.model.pretrained import Pretrained, fetch_pretrained
 from fencepost.model.transformer import TransformerEncoder
+from fencepost.runtime.shapes import odd_width
 from fencepost.tasks.labels import NO_LABELS
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """What a network's numbers stand for: the labels of its heads, words and characters.
-
-    A transformer has pieces in place of words and characters; its tokenizer numbers them.
-    """
-
-    labels: Mapping[str, Labels]  # by head
-    words: Vocabulary | None = None
-    characters: Vocabulary | None = None
-    static: Vocabulary | None = None  # words with static vectors
-    wrapper: str | None = None  # goes around each tree; None: there is none
-    wrapper_is_label: bool = False  # whether the network has learned it as one: before 0.2
+from fencepost.text.splitters import splitter_of
 
 
 def build_pretrained(settings: NetworkSettings) -> Pretrained | None:
@@ -43,32 +27,20 @@ def build_pretrained(settings: NetworkSettings) -> Pretrained | None:
     return fetch_pretrained(encoder.model) if isinstance(encoder, TransformerSettings) else None
 
 
-def build_reader(
-    settings: NetworkSettings, numbers: Numbers, pretrained: Pretrained | None = None
-) -> Reader:
-    """What turns sentences into inputs of the encoder."""
-    if isinstance(settings.encoder, TransformerSettings):
-        assert pretrained is not None
-        return piece_reader(pretrained.cutter, which=settings.encoder.pieces)
-    assert numbers.words is not None
-    assert numbers.characters is not None
-    return partial(
-        word_inputs, words=numbers.words, characters=numbers.characters, static=numbers.static
+def _transformer(
+    settings: TransformerSettings, numbers: Numbers, pretrained: Pretrained | None
+) -> Encoder:
+    assert pretrained is not None
+    return TransformerEncoder(
+        pretrained.transformer,
+        layers=settings.layers,
+        case=settings.case,
+        piece_dropout=settings.piece_dropout,
+        frozen=settings.frozen,
     )
 
 
-def _build_encoder(
-    settings: WordsSettings | TransformerSettings, numbers: Numbers, pretrained: Pretrained | None
-) -> Encoder:
-    if isinstance(settings, TransformerSettings):
-        assert pretrained is not None
-        return TransformerEncoder(
-            pretrained.transformer,
-            layers=settings.layers,
-            case=settings.case,
-            piece_dropout=settings.piece_dropout,
-            frozen=settings.frozen,
-        )
+def _words(settings: WordsSettings, numbers: Numbers, pretrained: Pretrained | None) -> Encoder:
     assert numbers.words is not None
     assert numbers.characters is not None
     return WordEncoder(
@@ -82,6 +54,13 @@ def _build_encoder(
     )
 
 
+# By the kind in their settings; `runtime.kinds` has what parsing needs of each.
+ENCODERS: dict[str, Callable[[Any, Numbers, Pretrained | None], Encoder]] = {
+    "words": _words,
+    "transformer": _transformer,
+}
+
+
 def build_network(
     settings: NetworkSettings,
     heads: HeadsSettings,
@@ -89,13 +68,11 @@ def build_network(
     pretrained: Pretrained | None = None,
 ) -> Network:
     """A network; its weights are random but for those of a pretrained transformer."""
-    encoder = _build_encoder(settings.encoder, numbers, pretrained)
+    splitter_of(settings.splitter)  # refused before training, and not when the model is loaded
+    encoder = ENCODERS[settings.encoder.kind](settings.encoder, numbers, pretrained)
     whole = settings.boundary == "whole"
     if settings.lstm_layers == 0 and encoder.width % 2 and not whole:
-        raise ConfigError(
-            f"network.lstm_layers: without any, vectors of words are halved, and {encoder.width} "
-            'is odd; 1 or more would do, or network.boundary = "whole"'
-        )
+        raise ConfigError(odd_width(encoder.width))
     lstm = TwoWayLSTM(
         encoder.width,
         hidden=settings.lstm_hidden,

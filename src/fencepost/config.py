@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from fencepost.errors import ConfigError
+from fencepost.errors import ConfigError, clipped
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -26,6 +27,8 @@ Depth = Annotated[int, Field(gt=0, le=100)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Label = Annotated[str, Field(min_length=1)]
+
+MOST_BEAMS = 1000  # beyond it a batch does not fit into memory
 
 _MOST_BYTES = 1 << 20  # of a file of settings, which has some hundreds
 
@@ -47,6 +50,8 @@ class Corpus(_Settings):
 
     path: str
     also: str | None = None  # a file with other layers of the same sentences
+    format: str | None = None  # None: what the suffix tells
+    entity_columns: tuple[int, ...] | None = None  # CoNLL: None: those that look like a scheme
     weight: Rate = 1.0  # of each sentence's loss
     sample: Annotated[float, Field(gt=0, le=1000)] = 1.0  # how often each is seen in an epoch
     layers: tuple[Literal["tree", "entities", "tags"], ...] | None = None  # None: all it has
@@ -61,7 +66,8 @@ class DataSettings(_Settings):
     """Which files, and what is read of them."""
 
     train: tuple[Corpus, ...] = Field(min_length=1)
-    dev: tuple[Corpus, ...] = Field(min_length=1)
+    dev: tuple[Corpus, ...] = ()
+    hold_out: Share = 0.0  # without dev: the share of the training sentences that take its place
     drop_traces: StrictBool = True
     drop_functions: StrictBool = True
     drop_features: StrictBool = True
@@ -69,7 +75,13 @@ class DataSettings(_Settings):
     encoding: str = "utf-8"
 
     def model_post_init(self, context: Any) -> None:
-        """Refuse to score with a part of a file, or with some sentences twice."""
+        """Refuse to score with nothing, with a part of a file, or with some sentences twice."""
+        if bool(self.dev) == bool(self.hold_out):
+            raise ConfigError(
+                "data.dev: sentences to choose the best epoch by are needed, either files or "
+                "hold_out = 0.1, which takes a tenth of the training sentences; "
+                + ("both are here" if self.dev else "neither is here")
+            )
         for number, corpus in enumerate(self.dev):
             if corpus.sample != 1:
                 raise ConfigError(
@@ -111,6 +123,7 @@ class NetworkSettings(_Settings):
     lstm_hidden: Width = 1000  # in each direction
     boundary: Literal["halves", "whole"] = "halves"  # how much a boundary takes of each neighbour
     dropout: Share = 0.33
+    splitter: str = "english"  # whose rules split text into sentences and words
 
 
 class HeadSettings(_Settings):
@@ -186,6 +199,18 @@ class HeadsSettings(_Settings):
         """The heads that there are."""
         return tuple(name for name in ("tree", "entities", "tags") if getattr(self, name))
 
+    def differences(self, other: HeadsSettings, name: str) -> list[str]:
+        """The settings of a head that are others elsewhere, each with both values."""
+        one, two = (getattr(heads, name).model_dump(exclude={"weight"}) for heads in (self, other))
+        return [f"{key} {one[key]!r} and {two[key]!r}" for key in one if one[key] != two[key]]
+
+
+class SearchSettings(_Settings):
+    """How parses are searched for, unless a caller says otherwise; dev scores in training, too."""
+
+    # Parses that are kept at each step; 1 is greedy search. Strict, since true would be 1.
+    beams: Annotated[int, Field(ge=1, le=MOST_BEAMS, strict=True)] = 1
+
 
 class JoinSettings(_Settings):
     """Neighbouring sentences joined into long ones, other ones in each epoch."""
@@ -227,6 +252,10 @@ class TrainingSettings(_Settings):
     threads: Annotated[int, Field(gt=0, le=4096)] | None = None
     checkpoint_seconds: Annotated[float, Field(ge=0)] = 300.0  # between two; 0: after each step
     init: str | None = None  # the folder of a model to start from
+    # Heads whose labels of that model stay although no sentence to train on has them.
+    keep_labels: tuple[Literal["tree", "entities", "tags"], ...] = ()
+    # Weight of that model's own output, for heads that no sentence to train on has the layer of.
+    rehearse: NotNegative = 1.0
 
     def model_post_init(self, context: Any) -> None:
         """Refuse to share out a label's target among labels that are not allowed."""
@@ -244,6 +273,7 @@ class Settings(_Settings):
     data: DataSettings
     network: NetworkSettings
     heads: HeadsSettings
+    search: SearchSettings = SearchSettings()
     training: TrainingSettings = TrainingSettings()
 
     def model_post_init(self, context: Any) -> None:
@@ -266,6 +296,11 @@ def read_settings(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) 
         path: the file.
         changes: settings that differ from it, as in `training.epochs=3`.
     """
+    return checked(Settings, read_table(path, changes=changes), where=str(path))
+
+
+def read_table(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) -> dict[str, Any]:
+    """The table in a TOML file, with changes as in `read_settings`, not checked yet."""
     try:
         with open(path, "rb") as file:
             raw = file.read(_MOST_BYTES + 1)
@@ -280,11 +315,12 @@ def read_settings(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) 
     except (ValueError, RecursionError) as error:  # a number or lists may be too much for Python
         raise ConfigError(f"{path}: no TOML: {error}") from error
     for change in changes:
-        _change(data, change)
-    return checked(Settings, data, where=str(path))
+        change_table(data, change)
+    return data
 
 
-def _change(data: dict[str, Any], change: str) -> None:
+def change_table(data: dict[str, Any], change: str) -> None:
+    """Set a value in a table, as in `training.epochs=3`."""
     key, equals, text = change.partition("=")
     *tables, name = key.strip().split(".")
     if not equals or not name:
@@ -307,6 +343,18 @@ def checked(kind: type[Model], data: Any, *, where: str) -> Model:
     except ValidationError as error:
         lines = [f"  {_key(item['loc'])}: {item['msg']}" for item in error.errors()]
         raise ConfigError("\n".join([f"{where}:", *lines])) from None
+
+
+def whole_number(name: str, value: object, *, most: int = MOST_BEAMS) -> int:
+    """A number of beams or of readings that somebody asks for.
+
+    >>> whole_number("beams", 2.5)
+    Traceback (most recent call last):
+    fencepost.errors.ConfigError: beams: a whole number from 1 to 1000, not 2.5
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= most:
+        return int(value)
+    raise ConfigError(f"{name}: a whole number from 1 to {most}, not {clipped(repr(value))}")
 
 
 def _key(location: tuple[int | str, ...]) -> str:

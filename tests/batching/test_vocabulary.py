@@ -12,7 +12,7 @@ def test_each_label_has_a_number_of_its_own(labels: list[str | None]) -> None:
         assert number is not None
         assert collected.label(number) == label
     assert collected.number(None) == FILLER
-    assert collected.number("unheard of") is None
+    assert collected.number("no_progress of") is None
     assert len(collected) == len({label for label in labels if label}) + 1
 
 

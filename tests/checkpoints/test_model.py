@@ -1,6 +1,7 @@
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -8,21 +9,22 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from fencepost.batching.numbers import Numbers
 from fencepost.batching.vocabulary import Labels, Vocabulary
-from fencepost.build import Numbers
-from fencepost.config import HeadsSettings, NetworkSettings, checked
+from fencepost.checkpoints.loading import load_model
+from fencepost.checkpoints.model import Model, save_model
+from fencepost.checkpoints.trainable import TrainableModel, load_trainable, new_model
+from fencepost.config import HeadsSettings, NetworkSettings, SearchSettings, checked
 from fencepost.errors import ConfigError, ModelError
-from fencepost.model.manifest import MANIFEST
-from fencepost.parser.loading import load_model
-from fencepost.parser.model import Model, new_model, save_model
 from fencepost.parser.predict import predict
+from fencepost.runtime.manifest import MANIFEST
 from fencepost.structure import Sentence
 from tests.tiny import WORDS, tiny_transformer
 
 SENTENCES = [Sentence(tuple(text.split())) for text in ("a b c", "b", "c c a b a", "d")]
 
 
-def small_model(*heads: str, labels: Mapping[str, tuple[str, ...]] | None = None) -> Model:
+def small_model(*heads: str, labels: Mapping[str, tuple[str, ...]] | None = None) -> TrainableModel:
     torch.manual_seed(1)
     network = checked(
         NetworkSettings,
@@ -58,11 +60,12 @@ def test_a_model_gives_the_same_parses_after_saving_moving_and_loading(tmp_path:
     before = predict(model, SENTENCES)
     save_model(model, tmp_path / "model", card="# Mine\n")
     (tmp_path / "model").rename(tmp_path / "moved")
-    assert predict(load_model(tmp_path / "moved"), SENTENCES) == before
+    assert predict(load_trainable(tmp_path / "moved"), SENTENCES) == before
     assert (tmp_path / "moved/README.md").read_text() == "# Mine\n"
     assert sorted(path.name for path in (tmp_path / "moved").iterdir()) == [
         "README.md",
         "config.json",
+        "encoder.onnx",
         "labels.json",
         "manifest.json",
         "weights.safetensors",
@@ -90,7 +93,7 @@ def test_what_is_wrong_with_a_folder_is_told(
     if text is not None:
         (tmp_path / name).write_text(text)
     with pytest.raises(ModelError, match=message):
-        load_model(tmp_path)
+        load_trainable(tmp_path)
 
 
 def test_truncated_weights_are_found(tmp_path: Path) -> None:
@@ -98,7 +101,7 @@ def test_truncated_weights_are_found(tmp_path: Path) -> None:
     path = tmp_path / "weights.safetensors"
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ModelError, match="damaged"):
-        load_model(tmp_path)
+        load_trainable(tmp_path)
 
 
 def test_weights_of_another_network_are_found(tmp_path: Path) -> None:
@@ -107,7 +110,7 @@ def test_weights_of_another_network_are_found(tmp_path: Path) -> None:
     config["network"]["lstm_hidden"] = 9
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(ModelError, match="do not fit"):
-        load_model(tmp_path)
+        load_trainable(tmp_path)
 
 
 @pytest.mark.parametrize("beams", [1, 3])
@@ -136,7 +139,7 @@ def test_tags_that_are_given_are_kept() -> None:
     assert (parse.tree, parse.entities) == (None, None)
 
 
-def transformer_model(source: str, *, lstm_layers: int = 0, **encoder: object) -> Model:
+def transformer_model(source: str, *, lstm_layers: int = 0, **encoder: object) -> TrainableModel:
     torch.manual_seed(1)
     network = {
         "encoder": {"kind": "transformer", "model": source, **encoder},
@@ -180,12 +183,14 @@ def test_a_transformer_is_saved_whole_and_loaded_without_its_source(
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("socket.socket.connect", lambda *address: asked.append(address))
     monkeypatch.setattr("socket.getaddrinfo", lambda *address, **_: asked.append(address))
-    assert predict(load_model(tmp_path / "moved"), LONG) == before
+    assert predict(load_trainable(tmp_path / "moved"), LONG) == before
     assert asked == []
     assert sorted(path.name for path in (tmp_path / "moved").iterdir()) == [
         "README.md",
         "config.json",
+        *["encoder.onnx"][: kind != "t5"],
         "labels.json",
+        *["lstm.onnx"][: kind != "t5" and lstm_layers > 0],
         "manifest.json",
         "tokenizer.json",
         "weights.safetensors",
@@ -217,11 +222,11 @@ def test_what_is_missing_of_a_transformer_is_told(tmp_path: Path) -> None:
     config = json.loads((tmp_path / "model/config.json").read_text())
     (tmp_path / "model/tokenizer.json").unlink()
     with pytest.raises(ModelError, match=r"model/tokenizer\.json: cannot be read"):
-        load_model(tmp_path / "model")
+        load_trainable(tmp_path / "model")
     del config["transformer"]
     (tmp_path / "model/config.json").write_text(json.dumps(config))
-    with pytest.raises(ModelError, match=r"config\.json: transformer: cannot be built"):
-        load_model(tmp_path / "model")
+    with pytest.raises(ModelError, match=r"config\.json: transformer: not what was expected"):
+        load_trainable(tmp_path / "model")
 
 
 def test_vectors_of_odd_width_are_not_halved(tmp_path: Path) -> None:
@@ -235,9 +240,9 @@ def test_temperatures_are_kept(tmp_path: Path) -> None:
     model = small_model("tree", "entities")
     model.network.head("tree").temperature = 1.5
     save_model(model, tmp_path)
-    again = load_model(tmp_path).network
+    again = load_trainable(tmp_path).network
     assert [head.temperature for _, head in again.named_heads()] == [1.5, 1.0]
-    assert predict(load_model(tmp_path), SENTENCES) == predict(model, SENTENCES)
+    assert predict(load_trainable(tmp_path), SENTENCES) == predict(model, SENTENCES)
 
 
 def test_a_model_without_temperatures_has_none_but_one(tmp_path: Path) -> None:
@@ -246,7 +251,45 @@ def test_a_model_without_temperatures_has_none_but_one(tmp_path: Path) -> None:
     config = json.loads(path.read_text())
     del config["temperatures"]
     path.write_text(json.dumps(config))
-    assert load_model(tmp_path).network.head("tree").temperature == 1.0
+    assert load_trainable(tmp_path).network.head("tree").temperature == 1.0
+
+
+def test_the_width_of_the_beam_is_kept(tmp_path: Path) -> None:
+    save_model(replace(small_model("tree"), search=SearchSettings(beams=4)), tmp_path)
+    assert json.loads((tmp_path / "config.json").read_text())["search"] == {"beams": 4}
+    for model in (load_trainable(tmp_path), load_model(tmp_path)):
+        assert model.search.beams == 4
+
+
+def test_a_model_that_says_nothing_of_search_is_greedy(tmp_path: Path) -> None:
+    save_unlisted(small_model("tree"), tmp_path)
+    path = tmp_path / "config.json"
+    config = json.loads(path.read_text())
+    del config["search"]
+    path.write_text(json.dumps(config))
+    model = load_trainable(tmp_path)
+    assert model.search.beams == 1
+    assert predict(model, SENTENCES) == predict(model, SENTENCES, beams=1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "key"),
+    [
+        ({"beams": 0}, "beams"),
+        ({"beams": 1001}, "beams"),
+        ({"beams": 2.0}, "beams"),
+        ({"beams": "4"}, "beams"),
+        ({"beams": True}, "beams"),
+        ({"beems": 4}, "beems"),
+        (4, ""),
+    ],
+)
+def test_a_search_that_makes_no_sense_is_refused(tmp_path: Path, wrong: object, key: str) -> None:
+    save_unlisted(small_model("tree"), tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "search": wrong}))
+    with pytest.raises(ModelError, match=rf"config\.json: search:\n  {key}: "):
+        load_model(tmp_path)
 
 
 @pytest.mark.parametrize("wrong", [{"tree": 0.0}, {"tree": -1.0}, {"tree": "1"}, {"dogs": 1.0}])
@@ -255,4 +298,4 @@ def test_a_temperature_that_makes_no_sense_is_refused(tmp_path: Path, wrong: obj
     path = tmp_path / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "temperatures": wrong}))
     with pytest.raises(ModelError, match=r"temperatures: .*above 0 is right"):
-        load_model(tmp_path)
+        load_trainable(tmp_path)

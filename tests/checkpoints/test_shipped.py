@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.checkpoints import shipped
+from fencepost.checkpoints.shipped import find_model, shipped_models
 from fencepost.errors import ModelError
-from fencepost.parser import shipped
-from fencepost.parser.shipped import find_model, shipped_models
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def test_a_home_is_known(models: Path, tmp_path: Path, monkeypatch: pytest.Monke
     assert find_model("~/model") == tmp_path / "model"
 
 
-@pytest.mark.parametrize("name", ["nothing", "no/where", "~nobody-of-this-name/model", "a\0b"])
+@pytest.mark.parametrize("name", ["nothing", "no/where/here", "~nobody-of-this-name/model", "a\0b"])
 def test_what_is_not_there_is_told_with_what_is(models: Path, name: str) -> None:
     with pytest.raises(ModelError) as raised:
         find_model(name)
     assert str(raised.value) == (
-        f"{name}: there is no such folder, and no model of that name ships with fencepost "
-        "(en-small, xx-small)"
+        f"{name}: there is no such folder, no model of that name ships with fencepost "
+        "(en-small, xx-small), and one of the Hugging Face hub has a name such as owner/name"
     )

@@ -7,18 +7,20 @@ import pytest
 import torch
 from torch import Tensor
 
+from fencepost.batching.numbers import Numbers
 from fencepost.batching.vocabulary import Labels, Vocabulary
-from fencepost.build import Numbers
+from fencepost.checkpoints.trainable import TrainableModel, new_model
+from fencepost.checkpoints.transfer import transferred
 from fencepost.config import HeadsSettings, NetworkSettings, checked
 from fencepost.errors import ModelError
-from fencepost.model.head import LABEL_TABLES
-from fencepost.parser.model import Model, new_model
-from fencepost.parser.transfer import transferred
-from tests.parser.test_model import small_model
+from fencepost.runtime.shapes import LABEL_TABLES
+from tests.checkpoints.test_model import small_model
 from tests.tiny import tiny_transformer
 
 
-def fresh(like: Model, *, labels: tuple[str, ...] = ("S", "NP+VP"), words: str = "ab") -> Model:
+def fresh(
+    like: TrainableModel, *, labels: tuple[str, ...] = ("S", "NP+VP"), words: str = "ab"
+) -> TrainableModel:
     """A new model of the same sizes with other labels and words."""
     numbers = replace(
         like.numbers,
@@ -30,7 +32,7 @@ def fresh(like: Model, *, labels: tuple[str, ...] = ("S", "NP+VP"), words: str =
     return new_model(like.network_settings, like.heads, numbers)
 
 
-def weights(model: Model) -> dict[str, Tensor]:
+def weights(model: TrainableModel) -> dict[str, Tensor]:
     return {name: value.clone() for name, value in model.network.state_dict().items()}
 
 
@@ -109,14 +111,49 @@ def test_heads_come_and_go() -> None:
         assert torch.equal(value, expected[name]), name
 
 
-def test_other_sizes_are_refused() -> None:
+def test_other_sizes_of_the_network_are_refused() -> None:
     old = small_model("tree")
-    heads = checked(HeadsSettings, {"tree": {"mlp": 9, "decoder": 8}}, where="test")
+    network = old.network_settings.model_copy(update={"lstm_hidden": 5})
     with pytest.raises(ModelError, match=r"has the shape .* there and .* here; the sizes"):
-        transferred(old, new_model(old.network_settings, heads, old.numbers))
+        transferred(old, new_model(network, old.heads, old.numbers))
 
 
-def on_transformer(folder: Path, kind: str) -> Model:
+def test_a_head_with_other_settings_begins_anew() -> None:
+    old = small_model("tree", "tags")
+    heads = checked(HeadsSettings, {"tree": {"mlp": 9, "decoder": 8}, "tags": {}}, where="test")
+    new = new_model(old.network_settings, heads, old.numbers)
+    own = weights(new)
+    model, notes = transferred(old, new)
+    assert notes == [
+        "the head tree begins anew, since its settings differ there and here: mlp 8 and 9"
+    ]
+    for name, value in weights(model).items():
+        expected = own if name.startswith("heads.") else weights(old)
+        assert torch.equal(value, expected[name]), name
+
+
+def test_a_head_without_a_label_in_common_begins_anew() -> None:
+    old = small_model("tree", "tags")
+    model, notes = transferred(old, fresh(old, labels=("X", "Y")))
+    assert notes == [
+        f"the head {name} begins anew, since it has no label in common" for name in ("tags", "tree")
+    ]
+    for name in ("tags.weight", "heads.tree.label_vectors", "heads.tree.biaffine"):
+        assert not torch.equal(weights(model)[name], weights(old)[name]), name
+    assert torch.equal(
+        weights(model)["lstm.layers.0.weight_hh_l0"], weights(old)["lstm.layers.0.weight_hh_l0"]
+    )
+
+
+def test_heads_that_are_kept_keep_their_temperatures() -> None:
+    old = small_model("tree", "entities", "tags")
+    for name in ("tree", "entities"):
+        old.network.head(name).temperature = 1.5
+    model, _ = transferred(old, small_model("tree", "entities", "tags"), kept=("tree", "tags"))
+    assert [model.network.temperature(name) for name in ("tree", "entities")] == [1.5, 1.0]
+
+
+def on_transformer(folder: Path, kind: str) -> TrainableModel:
     folder.mkdir()
     network = {
         "encoder": {"kind": "transformer", "model": tiny_transformer(folder, kind=kind)},

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from fencepost.batching.arrays import Floats
-from fencepost.model.head import MOST_MERGED, PointingHead, State, Where
+from fencepost.model.head import PointingHead, State, Where
+from fencepost.runtime.shapes import MOST_MERGED
 from fencepost.transition import CanonicalConfiguration, Configuration
 
 Derivation = tuple[tuple[int, int], ...]  # boundary and label of each step

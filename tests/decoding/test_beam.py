@@ -2,6 +2,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fencepost.decoding.beam import beam
 from fencepost.decoding.walk import greedy, likeliest
@@ -49,10 +51,27 @@ def test_a_beam_as_wide_as_the_space_finds_all_parses_of_four_words() -> None:
     assert found.log_probs[0].tolist() == pytest.approx([s for s, _ in everything], abs=1e-4)
 
 
-def test_a_wider_beam_never_finds_worse() -> None:
-    arguments = search(make_head(), *vectors([8, 5, 6]))
-    scores = [beam(*arguments, beams=k).log_probs[:, 0] for k in (1, 4, 32)]
-    assert bool((scores[2] >= scores[0] - 1e-4).all())
+@given(
+    kind=st.sampled_from(KINDS),
+    lengths=st.lists(st.integers(1, 9), min_size=1, max_size=4),
+    seed=st.integers(0, 10_000),
+    canonical=st.booleans(),
+)
+def test_a_beam_is_never_worse_than_greedy_search(
+    kind: dict[str, Any], lengths: list[int], seed: int, canonical: bool
+) -> None:
+    head = make_head(seed=seed, **kind)
+    arguments = search(head, *vectors(lengths, seed=seed), canonical=canonical)
+    first, likely = (greedy(*arguments, policy).log_probs[:, 0] for policy in (None, likeliest))
+    for beams in (1, 2, 4, 8):
+        found = beam(*arguments, beams=beams)
+        # A beam of 1 takes the most probable steps, whatever the rules take.
+        least = likely if beams == 1 else np.maximum(first, likely)
+        assert bool((found.log_probs[:, 0] >= least - 1e-4).all())
+        for row, log_probs in enumerate(found.log_probs.tolist()):
+            alive = [rank for rank, value in enumerate(log_probs) if value > float("-inf")]
+            assert len({steps_of(found, row, rank) for rank in alive}) == len(alive)
+            assert log_probs == sorted(log_probs, reverse=True)
 
 
 @pytest.mark.parametrize("canonical", [True, False])

@@ -1,6 +1,7 @@
 """Products of decoding take one thread, and others what they had."""
 
 import gc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -33,3 +34,19 @@ def test_a_walk_that_is_given_up_restores_it_too() -> None:
     del steps
     gc.collect()
     assert threads() == before
+
+
+def test_every_thread_of_the_process_may_limit_and_restore() -> None:
+    before = threads()
+    with one_thread:
+        pass
+    with ThreadPoolExecutor(1) as pool:
+        assert set(pool.submit(limited).result()) <= {1}
+        one_thread.__enter__()
+        pool.submit(one_thread.__exit__, None, None, None).result()
+        assert threads() == before
+
+
+def limited() -> list[int]:
+    with one_thread:
+        return threads()

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ from fencepost.transition import (
     Pointing,
     replay,
 )
-from tests.decoding.searching import search, steps_of, vectors
+from tests.decoding.searching import KINDS, search, steps_of, vectors
 from tests.heads import make_head, random_head
 from tests.transition.test_constraints import Chains, constraints, obeys, parses
 
@@ -314,6 +315,26 @@ def test_a_beam_of_one_is_greedy(
     for row in range(len(lengths)):
         assert steps_of(one, row) == steps_of(other, row)
     assert np.allclose(one.log_probs, other.log_probs, atol=1e-4)
+
+
+@given(
+    batch=batches(),
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 10_000),
+    beams=st.sampled_from((2, 4, 8)),
+)
+def test_a_beam_under_constraints_is_never_worse_than_greedy_search(
+    batch: tuple[bool, tuple[int, ...], tuple[Constraints | None, ...]],
+    kind: dict[str, Any],
+    seed: int,
+    beams: int,
+) -> None:
+    open_root, lengths, asked = batch
+    head = make_head(labels=4, seed=seed, **{**kind, "open_root": open_root})
+    limits = resolved(asked, lengths, open_root=open_root)
+    arguments = search(head, *vectors(lengths, seed=seed), limits=limits)
+    found = beam(*arguments, beams=beams).log_probs[:, 0]
+    assert bool((found >= greedy(*arguments).log_probs[:, 0] - 1e-4).all())
 
 
 def test_what_the_model_does_anyway_may_be_asked_for() -> None:

@@ -13,16 +13,14 @@ from fencepost.batching.inputs import Reader
 from fencepost.batching.pieces import PieceInputs, Which, piece_reader
 from fencepost.errors import ConfigError, ModelError
 from fencepost.model import transformer as module
-from fencepost.model.bert import Bert
 from fencepost.model.pretrained import (
     Pretrained,
     fetch_pretrained,
-    plain_pieces,
-    restore_pretrained,
-    save_tokenizer,
+    restore_transformer,
     window_of,
 )
 from fencepost.model.transformer import TransformerEncoder
+from fencepost.runtime.tokenizer import plain_pieces, restore_cutter, save_tokenizer
 from tests.tiny import tiny_transformer, word_pieces
 
 KINDS = ["bert", "roberta", "t5"]
@@ -61,7 +59,6 @@ def test_the_window_is_what_the_transformer_can_read(
 
 def test_without_any_limit_the_window_is_512(tmp_path: Path) -> None:
     pretrained = made(tmp_path, "t5")
-    assert not isinstance(pretrained.transformer, Bert)
     assert window_of(pretrained.transformer, word_pieces(most=10**30)) == 512
 
 
@@ -174,8 +171,12 @@ def test_only_a_frozen_transformer_stays_as_it_is(tmp_path: Path, frozen: bool) 
 def test_a_transformer_can_be_built_again_from_its_settings(tmp_path: Path, kind: str) -> None:
     pretrained = made(tmp_path, kind)
     save_tokenizer(pretrained.cutter, tmp_path)
-    again = restore_pretrained(pretrained.config, plain_pieces(pretrained.cutter), tmp_path)
-    assert isinstance(again.transformer, Bert) == (kind == "bert")
+    pieces = plain_pieces(pretrained.cutter)
+    again = Pretrained(
+        restore_transformer(pretrained.config, tmp_path),
+        restore_cutter(pieces, tmp_path, vectors=1000),
+        pretrained.config,
+    )
     again.transformer.load_state_dict(pretrained.transformer.state_dict())
     assert plain_pieces(again.cutter) == plain_pieces(pretrained.cutter)
     assert "_name_or_path" not in again.config
@@ -222,16 +223,16 @@ def test_missing_weights_are_not_made_up(tmp_path: Path) -> None:
 )
 def test_settings_of_no_transformer_are_told(tmp_path: Path, config: object) -> None:
     with pytest.raises(ModelError, match=r"config\.json: transformer: cannot be built"):
-        restore_pretrained(config, {}, tmp_path)
+        restore_transformer(config, tmp_path)
 
 
 def test_a_missing_tokenizer_is_told(tmp_path: Path) -> None:
     pretrained = made(tmp_path)
     with pytest.raises(ModelError, match=r"tokenizer\.json: cannot be read"):
-        restore_pretrained(pretrained.config, {}, tmp_path)
+        restore_cutter({}, tmp_path, vectors=1000)
     save_tokenizer(pretrained.cutter, tmp_path)
     with pytest.raises(ModelError, match=r"config\.json: pieces: not what was expected"):
-        restore_pretrained(pretrained.config, {}, tmp_path)
+        restore_cutter({}, tmp_path, vectors=1000)
 
 
 def test_a_slow_tokenizer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,11 @@
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
-import torch
 
 from fencepost.errors import ConfigError
-from fencepost.parser.threads import set_threads, usable_processors
+from fencepost.runtime.threads import threads_of, usable_processors
 
 
 @pytest.mark.parametrize(
@@ -29,19 +29,13 @@ def test_where_nobody_tells_all_processors_count(
     assert usable_processors(tmp_path / "none") == 3
 
 
-def test_threads_are_never_more_than_torch_wants(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(2)
-        monkeypatch.setattr("fencepost.parser.threads.usable_processors", lambda: 1)
-        set_threads(None)
-        assert torch.get_num_threads() == 1
-        monkeypatch.setattr("fencepost.parser.threads.usable_processors", lambda: 64)
-        set_threads(None)
-        assert torch.get_num_threads() == 1
-        set_threads(2)
-        assert torch.get_num_threads() == 2
-        with pytest.raises(ConfigError, match="threads: at least 1, not 0"):
-            set_threads(0)
-    finally:
-        torch.set_num_threads(before)
+def test_there_is_a_thread_for_each_processor_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fencepost.runtime.threads.usable_processors", lambda: 3)
+    assert threads_of(None) == 3
+    assert threads_of(8) == 8
+    refused: list[Any] = ["2", 0, 2.0, True, 10**6]
+    for threads in refused:
+        with pytest.raises(ConfigError, match="threads: a whole number from 1 to 1024, not "):
+            threads_of(threads)

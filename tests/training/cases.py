@@ -10,15 +10,21 @@ from typing import Any
 import torch
 from torch import nn
 
+from fencepost.checkpoints.trainable import load_trainable
 from fencepost.config import Settings, checked
 from fencepost.errors import ConfigError, FencepostError
 from fencepost.formats import read
 from fencepost.model.network import Network
-from fencepost.parser.loading import load_model
-from fencepost.run import train as run
-from fencepost.run.evaluate import evaluate, main_figure
-from fencepost.run.metrics import Epoch
-from fencepost.run.train import prepare_training, read_corpora, recipe_of, run_training
+from fencepost.run.evaluate import compared, main_figure, untagged
+from fencepost.run.training import train as run
+from fencepost.run.training.corpora import read_corpora
+from fencepost.run.training.metrics import Epoch
+from fencepost.run.training.train import (
+    predict_together,
+    prepare_training,
+    recipe_of,
+    run_training,
+)
 from fencepost.training import gradients, loop
 from fencepost.training.device import accelerator_for
 from fencepost.training.gradients import add_up_gradients
@@ -208,7 +214,7 @@ def disagreement(out: Path, processes: Processes) -> list[str]:
     heard = []
     (out / f"own-{processes.rank}").mkdir()
     os.chdir(out / f"own-{processes.rank}")  # as if each had a disk of its own
-    same = settings(out / "eight.jsonl", {"tags": {}}, epochs=1, threads=1)
+    same = settings(out / "eight.jsonl", {"tags": {}}, epochs=2, threads=1)
     other = settings(
         write_eight(Path("mine.jsonl"), LINES[processes.rank :]), {"tags": {}}, threads=1
     )
@@ -220,7 +226,9 @@ def disagreement(out: Path, processes: Processes) -> list[str]:
         (same, Path("run"), True),
     ):
         try:
-            list(run_training(chosen, folder, resume=resume))
+            for event in run_training(chosen, folder, resume=resume):
+                if isinstance(event, Epoch) and not resume:
+                    break  # or it would be finished
             heard.append("nothing")
         except FencepostError as error:
             heard.append(str(error))
@@ -229,9 +237,9 @@ def disagreement(out: Path, processes: Processes) -> list[str]:
 
 def scores(out: Path, processes: Processes) -> dict[str, Any]:
     """How well a model does, parsed by both."""
-    reports = evaluate(
-        load_model(out / "model"), list(read(out / "eight.jsonl")), processes=processes
-    )
+    gold = list(read(out / "eight.jsonl"))
+    model = load_trainable(out / "model")
+    reports = compared(gold, predict_together(model, untagged(gold), processes))
     return {
         name: {**report.to_dict(), "main": main_figure(report)} for name, report in reports.items()
     }

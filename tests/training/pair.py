@@ -21,7 +21,7 @@ SECONDS = 300  # after which a test has hung: on a busy machine, some take a min
 forking = get_context("forkserver")
 forking.set_forkserver_preload(
     [
-        *("fencepost.cli.app", "fencepost.run.seeds", "fencepost.run.train"),
+        *("fencepost.cli.app", "fencepost.run.training.seeds", "fencepost.run.training.train"),
         *("accelerate.commands.launch", "torch.distributed.run", "torch._dynamo"),
         *("matplotlib.figure", "matplotlib.backends.backend_agg"),
     ]

@@ -1,20 +1,22 @@
 """A network on a pretrained transformer is trained from end to end."""
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
+from fencepost.batching.numbers import Numbers
 from fencepost.batching.vocabulary import Labels
-from fencepost.build import Numbers
+from fencepost.checkpoints.trainable import load_trainable, new_model
 from fencepost.config import NetworkSettings, Settings, TransformerSettings, checked
+from fencepost.errors import ModelError
 from fencepost.model.pretrained import fetch_pretrained
-from fencepost.parser.loading import load_model
-from fencepost.parser.model import new_model
-from fencepost.run.metrics import Epoch
-from fencepost.run.train import run_training
+from fencepost.run.training.metrics import Epoch
+from fencepost.run.training.train import run_training
 from fencepost.training.loop import optimizer_for
 from tests.eight import settings, write_eight
 from tests.tiny import tiny_transformer
@@ -23,7 +25,7 @@ from tests.tiny import tiny_transformer
 @pytest.fixture(autouse=True)
 def one_thread_and_no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.set_num_threads(1)
-    monkeypatch.setattr("fencepost.run.train.draw_training", lambda *_: None)
+    monkeypatch.setattr("fencepost.run.training.train.draw_training", lambda *_: None)
 
 
 def chosen(folder: Path, kind: str, *, lstm_layers: int = 0, **encoder: Any) -> Settings:
@@ -47,7 +49,7 @@ def test_two_epochs_change_what_is_not_frozen(tmp_path: Path, kind: str, frozen:
     before = fetch_pretrained(found.network.encoder.model).transformer.state_dict()
     events = list(run_training(found, tmp_path / "run"))
     assert [event.epoch for event in events if isinstance(event, Epoch)] == [1, 2]
-    model = load_model(tmp_path / "run/model")
+    model = load_trainable(tmp_path / "run/model")
     after = model.network.encoder.transformer.state_dict()  # type: ignore[union-attr]
     assert after.keys() == before.keys()
     same = [bool(torch.equal(value, before[name])) for name, value in after.items()]
@@ -65,7 +67,8 @@ def test_a_run_on_a_transformer_that_was_stopped_ends_like_one_that_was_not(
     run.close()  # type: ignore[attr-defined]
     list(run_training(found, tmp_path / "stopped", resume=True))
     whole, stopped = (
-        load_model(tmp_path / name / "model").network.state_dict() for name in ("whole", "stopped")
+        load_trainable(tmp_path / name / "model").network.state_dict()
+        for name in ("whole", "stopped")
     )
     assert all(torch.equal(value, stopped[name]) for name, value in whole.items())
 
@@ -106,8 +109,26 @@ def test_a_model_is_trained_on_without_the_transformer_that_it_came_from(
     training = first.training.model_copy(update={"init": str(tmp_path / "first/model")})
     list(run_training(first.model_copy(update={"training": training}), tmp_path / "second"))
     one, other = (
-        load_model(tmp_path / run / "model").network.encoder.state_dict()
+        load_trainable(tmp_path / run / "model").network.encoder.state_dict()
         for run in ("first", "second")
     )
     assert one.keys() == other.keys()
     assert any(not torch.equal(value, other[name]) for name, value in one.items())
+
+
+def test_a_pickle_is_converted_as_the_guide_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Path(tiny_transformer(tmp_path))
+    weights = load_file(source / "model.safetensors")
+    torch.save(weights, source / "pytorch_model.bin")
+    (source / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match="a pickle may run code"):
+        fetch_pretrained(str(source))
+    guide = (Path(__file__).parents[2] / "docs/guides/train.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python not-run: needs a model hub\n(.*?)```", guide, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(block.replace("dmis-lab/biobert-large-cased-v1.1", str(source)), {})
+    found = fetch_pretrained("biobert-large").transformer.state_dict()
+    assert found
+    assert all(torch.equal(value, weights[name]) for name, value in found.items())

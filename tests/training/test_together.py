@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 
+from fencepost.checkpoints.trainable import load_trainable
 from fencepost.formats import read
-from fencepost.parser.loading import load_model
 from fencepost.run.evaluate import evaluate
-from fencepost.run.train import run_training
+from fencepost.run.training.train import run_training
 from tests.eight import settings
 from tests.training.cases import CASES, SHAPES, descent, go_through_cases, write_corpora
 from tests.training.pair import run_pair
@@ -134,7 +134,7 @@ class TestStopped:
         assert len(one["resumed"]) < len(one["steps"])
         assert one["resumed"] == one["steps"][-len(one["resumed"]) :]
         whole, stopped = (
-            load_model(folder / name / "model").network.state_dict()
+            load_trainable(folder / name / "model").network.state_dict()
             for name in ("whole", "stopped")
         )
         for name, value in whole.items():
@@ -173,7 +173,7 @@ def test_processes_that_see_other_files_are_refused(results: Results) -> None:
 
 
 def test_both_get_the_scores_of_one(folder: Path, results: Results) -> None:
-    reports = evaluate(load_model(folder / "model"), list(read(folder / "eight.jsonl")))
+    reports = evaluate(load_trainable(folder / "model"), list(read(folder / "eight.jsonl")))
     alone = {name: report.to_dict() for name, report in reports.items()}
     for found in results["scores"]:
         assert {name: report.pop("main") > 0 for name, report in found.items()}["tags"]

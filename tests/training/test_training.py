@@ -9,12 +9,13 @@ import pytest
 import torch
 from torch import Tensor
 
+from fencepost.checkpoints.trainable import load_trainable
+from fencepost.config import SearchSettings
 from fencepost.errors import ConfigError, TrainingError
 from fencepost.formats import read
-from fencepost.parser.loading import load_model
 from fencepost.run.evaluate import evaluate, main_figure
-from fencepost.run.metrics import Epoch, read_epochs
-from fencepost.run.train import run_training
+from fencepost.run.training.metrics import Epoch, read_epochs
+from fencepost.run.training.train import Finished, run_training
 from fencepost.training.average import Average
 from fencepost.training.loop import Step, rate_factor
 from tests.eight import LINES, settings, write_eight
@@ -23,7 +24,7 @@ from tests.eight import LINES, settings, write_eight
 @pytest.fixture(autouse=True)
 def one_thread_and_no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.set_num_threads(1)
-    monkeypatch.setattr("fencepost.run.train.draw_training", lambda *_: None)
+    monkeypatch.setattr("fencepost.run.training.train.draw_training", lambda *_: None)
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_eight_sentences_are_learned_by_heart(
     several = write_eight(tmp_path / "several.jsonl", LINES * 5)  # as five epochs are, but quicker
     chosen = settings(several, heads, epochs=20, batch_words=12, rate=1e-2)
     list(run_training(chosen, tmp_path / "run"))
-    model = load_model(tmp_path / "run/model")
+    model = load_trainable(tmp_path / "run/model")
     for beams in (1, 3):
         reports = evaluate(model, list(read(data)), beams=beams)
         assert {name: main_figure(report) for name, report in reports.items()} == dict.fromkeys(
@@ -74,20 +75,32 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(data: Path, tmp_path:
         assert epochs_of_resumed == epochs
 
 
+def test_a_model_keeps_the_beam_of_its_settings(data: Path, tmp_path: Path) -> None:
+    chosen = settings(data, {"tree": {}}, epochs=2, rate=5e-4)
+    chosen = chosen.model_copy(update={"search": SearchSettings(beams=4)})
+    *_, last = run_training(chosen, tmp_path / "run")
+    model = load_trainable(tmp_path / "run/model")
+    assert model.search.beams == 4
+    assert isinstance(last, Finished)
+    figure = main_figure(evaluate(model, list(read(data)), beams=4)["tree"])
+    assert last.best.dev == {"tree": pytest.approx(figure)}
+
+
 def weights_and_epochs(out: Path) -> tuple[dict[str, Tensor], list[tuple[Any, ...]]]:
     """What a run has left, but for how long it took."""
-    weights = load_model(out / "model").network.state_dict()
+    weights = load_trainable(out / "model").network.state_dict()
     return weights, [(epoch.epoch, epoch.loss, epoch.dev) for epoch in read_epochs(out)]
 
 
 def test_a_damaged_checkpoint_is_passed_over(data: Path, tmp_path: Path) -> None:
-    chosen = settings(data, {"tags": {}}, epochs=3)
-    for _ in run_training(chosen, tmp_path / "run"):
-        pass
+    chosen = settings(data, {"tags": {}}, epochs=3, checkpoint_seconds=0.0)
+    for event in run_training(chosen, tmp_path / "run"):
+        if isinstance(event, Epoch) and event.epoch == 2:
+            break
     newest = max((tmp_path / "run").glob("checkpoint-*"))
     (newest / "network.safetensors").write_bytes(b"half")
     events = list(run_training(chosen, tmp_path / "run", resume=True))
-    assert [event.epoch for event in events if isinstance(event, Epoch)] == [3]
+    assert [event.epoch for event in events if isinstance(event, Epoch)] == [2, 3]
 
 
 def test_a_run_goes_on_only_with_the_settings_that_it_began_with(
@@ -156,9 +169,9 @@ def test_a_step_with_a_gradient_that_is_not_finite_changes_nothing(
 
     monkeypatch.setattr("fencepost.training.loop.batch_losses", losses)
     *_, last = run_training(settings(data, {"tags": {}}, epochs=1), tmp_path / "run")
-    assert isinstance(last, Epoch)
-    assert last.skipped > 0
-    weights = load_model(tmp_path / "run/model").network.state_dict()
+    assert isinstance(last, Finished)
+    assert last.best.skipped > 0
+    weights = load_trainable(tmp_path / "run/model").network.state_dict()
     assert all(bool(torch.isfinite(value).all()) for value in weights.values())
 
 
@@ -217,7 +230,7 @@ def test_the_rate_is_zero_at_the_end() -> None:
 
 def test_a_run_can_be_moved(data: Path, tmp_path: Path) -> None:
     list(run_training(settings(data, {"tags": {}}, epochs=1), tmp_path / "run"))
-    first = evaluate(load_model(tmp_path / "run/model"), list(read(data)))
+    first = evaluate(load_trainable(tmp_path / "run/model"), list(read(data)))
     shutil.move(tmp_path / "run/model", tmp_path / "elsewhere")
-    again = evaluate(load_model(tmp_path / "elsewhere"), list(read(data)))
+    again = evaluate(load_trainable(tmp_path / "elsewhere"), list(read(data)))
     assert main_figure(first["tags"]) == main_figure(again["tags"])

@@ -1,1 +1,1 @@
-"""From parses to tensors: numbered labels and words, pieces, batches of similar length."""
+"""From parses to arrays: numbered labels and words, pieces, batches of similar length."""

@@ -63,20 +63,22 @@ def example(
     layers: Iterable[str] | None = None,
     weight: float = 1.0,
     sample: float = 1.0,
+    with_wrapper: bool = False,
 ) -> Example | None:
-    """What can be learned from a parse; None if that is nothing.
+    """The example that a parse gives; None if there is nothing to learn from it.
 
     Args:
         parse: the gold annotation.
         labels: of each head.
-        layers: which to learn from; None: all that there are.
+        layers: to learn from; None: all that there are.
         weight: of the sentence.
         sample: how many times it is seen in an epoch, on average.
+        with_wrapper: whether the wrapper of a tree is a label like others.
     """
     wanted = [head for head in labels if layers is None or head in layers]
     steps: dict[str, Numbered] = {}
     for head in wanted:
-        spans = None if head == "tags" else layer_spans(parse, head)
+        spans = None if head == "tags" else layer_spans(parse, head, with_wrapper=with_wrapper)
         if spans is not None:
             for span in spans:
                 _number(labels[head], span.label)

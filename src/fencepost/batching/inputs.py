@@ -1,4 +1,4 @@
-"""What an encoder reads: numbered words and characters, or the pieces of a tokenizer."""
+"""Inputs of encoders: numbered words and characters, or the pieces of a tokenizer."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Cutter:
 
 
 def piece_reader(cutter: Cutter, *, which: Which = "last") -> Reader:
-    """What turns sentences into pieces of a tokenizer.
+    """A reader that turns sentences into pieces of a tokenizer.
 
     Args:
         cutter: cuts words.

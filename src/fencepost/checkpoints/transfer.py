@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import torch
 
 from fencepost.batching.vocabulary import FILLER, RESERVED, Labels, Vocabulary
+from fencepost.checkpoints.trainable import TrainableModel, new_model
 from fencepost.errors import ModelError
 from fencepost.model.encoder import WordEncoder
-from fencepost.model.head import LABEL_TABLES
-from fencepost.parser.model import Model, new_model
+from fencepost.runtime.shapes import LABEL_TABLES
 
 Pairs = Sequence[tuple[int, int]]  # rows of the old weights and of the new
 
 
-def transferred(old: Model, new: Model) -> tuple[Model, list[str]]:
+def transferred(
+    old: TrainableModel, new: TrainableModel, *, kept: Collection[str] = ()
+) -> tuple[TrainableModel, list[str]]:
     """A model for what a new one is to learn, with what an old one has learned.
 
     It has the labels of the new model, and the words and characters of both, with the old ones in
-    front. Whatever the old model does not know keeps random weights.
+    front. Whatever the old model does not know keeps random weights, and so does a head whose
+    settings differ, or that has no label in common.
+
+    Args:
+        old: the model to start from.
+        new: has the settings and labels that are wanted.
+        kept: heads that stay as they are, with their temperatures.
 
     Returns:
         The model, and notes on what was added and what was left behind.
@@ -36,13 +44,32 @@ def transferred(old: Model, new: Model) -> tuple[Model, list[str]]:
     )
     model = new
     if numbers != new.numbers:
-        model = new_model(new.network_settings, new.heads, numbers, new.pretrained)
-    _copy(old, model)
+        model = new_model(
+            new.network_settings, new.heads, numbers, new.pretrained, search=new.search
+        )
+    fresh = {
+        name: reason
+        for name in set(old.numbers.labels) & set(model.numbers.labels)
+        if (reason := _why_fresh(old, model, name))
+    }
+    _copy(old, model, fresh)
     _keep_static(new, model)
-    return model, _notes(old, model)
+    for name in kept:
+        if name in model.network.layers:
+            model.network.head(name).temperature = old.network.temperature(name)
+    return model, _notes(old, model, fresh)
 
 
-def _check_encoders(old: Model, new: Model) -> None:
+def _why_fresh(old: TrainableModel, new: TrainableModel, head: str) -> str:
+    """Why a head begins anew although the old model has one; empty if it goes on from that."""
+    names = [set(model.numbers.labels[head].names) for model in (old, new)]
+    if not names[0] & names[1]:
+        return "it has no label in common"
+    differences = old.heads.differences(new.heads, head)
+    return f"its settings differ there and here: {', '.join(differences)}" if differences else ""
+
+
+def _check_encoders(old: TrainableModel, new: TrainableModel) -> None:
     kinds = [model.network_settings.encoder.kind for model in (old, new)]
     if kinds[0] != kinds[1]:
         raise ModelError(f"training.init: its encoder is {kinds[0]!r}, and here it is {kinds[1]!r}")
@@ -69,18 +96,19 @@ def extended(old: Vocabulary | None, new: Vocabulary | None) -> Vocabulary | Non
 
 
 @torch.no_grad()
-def _copy(old: Model, new: Model) -> None:
+def _copy(old: TrainableModel, new: TrainableModel, fresh: Collection[str]) -> None:
     rows = _rows(old, new)
+    begun_anew = tuple("tags." if name == "tags" else f"heads.{name}." for name in fresh)
     weights = old.network.state_dict()
     for name, value in new.network.state_dict().items():
-        if name not in weights or name.startswith("encoder.static."):
+        if name not in weights or name.startswith(("encoder.static.", *begun_anew)):
             continue
         theirs = weights[name]
         by_row = name in rows
         if theirs.shape[by_row:] != value.shape[by_row:]:
             raise ModelError(
                 f"training.init: {name} has the shape {tuple(theirs.shape)} there and "
-                f"{tuple(value.shape)} here; the sizes of network and heads have to be the same"
+                f"{tuple(value.shape)} here; the sizes of the network have to be the same"
             )
         if by_row:
             before, after = (list(side) for side in zip(*rows[name], strict=True))
@@ -89,14 +117,14 @@ def _copy(old: Model, new: Model) -> None:
             value.copy_(theirs)
 
 
-def _keep_static(new: Model, model: Model) -> None:
+def _keep_static(new: TrainableModel, model: TrainableModel) -> None:
     """Static vectors are those of the new model's file, whatever the old one had."""
     source, target = new.network.encoder, model.network.encoder
     if isinstance(source, WordEncoder) and isinstance(target, WordEncoder) and source.static:
         target.set_static(source.static.weight[RESERVED:])
 
 
-def _rows(old: Model, new: Model) -> Mapping[str, Pairs]:
+def _rows(old: TrainableModel, new: TrainableModel) -> Mapping[str, Pairs]:
     """The weights that have a row for each label, word or character, and which rows stay."""
     rows: dict[str, Pairs] = {}
     for kind in ("words", "characters"):
@@ -126,7 +154,7 @@ def label_pairs(old: Labels, new: Labels) -> Pairs:
     return [(FILLER, FILLER), *both]
 
 
-def _notes(old: Model, new: Model) -> list[str]:
+def _notes(old: TrainableModel, new: TrainableModel, fresh: Mapping[str, str]) -> list[str]:
     notes = []
     before, after = old.numbers.labels, new.numbers.labels
     for head in sorted(set(before) | set(after)):
@@ -134,6 +162,8 @@ def _notes(old: Model, new: Model) -> list[str]:
             notes.append(f"the head {head} is left behind")
         elif head not in before:
             notes.append(f"the head {head} is new")
+        elif head in fresh:
+            notes.append(f"the head {head} begins anew, since {fresh[head]}")
         else:
             ours, theirs = set(after[head].names), set(before[head].names)
             for names, what in ((ours - theirs, "new"), (theirs - ours, "left behind")):

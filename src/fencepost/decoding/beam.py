@@ -6,13 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from fencepost.batching.arrays import Floats, Ints
+from fencepost.batching.arrays import Bools, Floats, Ints
 from fencepost.decoding.blas import one_thread
 from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.derivations import Derivations
 from fencepost.decoding.rules import MINUS, Rules
 from fencepost.decoding.stepper import Stepper
-from fencepost.decoding.walk import canonical, greedy, label_log_probs, likeliest
+from fencepost.decoding.walk import (
+    Policy,
+    canonical,
+    derivations,
+    greedy,
+    label_log_probs,
+    likeliest,
+    walk,
+)
 
 _SHARE = 3 / 4  # of the sentences are still under way when the others are dropped
 _FEW = 2  # times as many pairs of a parse and a boundary as beams are looked at first
@@ -23,11 +31,15 @@ def beam(
 ) -> Derivations:
     """The parses found by keeping the best few at each step.
 
+    The best is at least as probable as what greedy search finds, by the rules' choice of boundaries
+    and by the most probable ones: where a greedy parse falls out of the beam, it is compared with
+    what the beam ends in.
+
     Args:
         stepper: scores the steps.
         boundaries: (rows, n + 1, width)
         lengths: in words, (rows,), at least 1
-        rules: which steps are allowed.
+        rules: of the steps that are allowed.
         beams: how many are kept; as many are returned. One takes the most probable boundary and
             then the most probable label.
     """
@@ -45,8 +57,17 @@ def beam(
         # All beams of a row are the same at first: only one counts.
         kept.log_probs[:, 1:] = MINUS
         found = kept.rows(active)
+        policies: tuple[Policy | None, ...] = (None, likeliest) if rules.nearest_first else (None,)
+        is_greedy = np.tile(np.arange(len(row)) % beams == 0, (len(policies), 1))
+        # The log-probability of a greedy parse that fell out was at most that of the worst kept.
+        lost = np.full((len(policies), len(lengths)), MINUS)
         for number in range(kept.boundaries.shape[2]):
-            parent, kept = _extend(stepper, state, where, own_rules, kept, number)
+            parent, kept, is_greedy = _extend(
+                stepper, state, where, own_rules, kept, number, is_greedy
+            )
+            is_lost = ~is_greedy.reshape(len(policies), -1, beams).any(2)
+            is_lost &= lost[:, active] == MINUS
+            lost[:, active] = np.where(is_lost, kept.log_probs[:, -1], lost[:, active])
             boundary, label = (
                 kept.boundaries[:, :, number].ravel(),
                 kept.labels[:, :, number].ravel(),
@@ -60,13 +81,17 @@ def beam(
                 active, kept = active[index], kept.rows(index)
                 rest = (index[:, None] * beams + np.arange(beams)).ravel()
                 parent, where, after = parent[rest], where.rows(rest), after.rows(rest)
-                boundary, label = boundary[rest], label[rest]
+                boundary, label, is_greedy = boundary[rest], label[rest], is_greedy[:, rest]
             if not len(index):
                 break
             state = stepper.select(state, parent, each=beams)
             state = stepper.advance(state, where, boundary, label)
             where, own_rules = after, own_rules.rows(parent)
         found.put(active, kept)
+    for policy, most in zip(policies, lost, strict=True):
+        index = (most > _least(found, rules)).nonzero()[0]
+        if len(index):
+            _add_greedy(stepper, boundaries, lengths, rules, found, policy, index)
     return canonical(stepper, boundaries, lengths, rules, found)
 
 
@@ -77,7 +102,8 @@ def _extend(
     rules: Rules,
     kept: Derivations,
     number: int,
-) -> tuple[Ints, Derivations]:
+    is_greedy: Bools,
+) -> tuple[Ints, Derivations, Bools]:
     """The best parses that are one step longer, and the row that each of them extends.
 
     Labels are only scored where they can matter: below the best few pairs of a parse and a
@@ -91,9 +117,12 @@ def _extend(
         rules: of the rows
         kept: the parses so far
         number: how many steps they have made
+        is_greedy: whether each was found greedily, by each policy: (policies, rows); returned for
+            the longer ones, too
     """
     rows, beams, _ = kept.boundaries.shape
-    points = rules.points(where, stepper.point_logits(state, where))
+    logits = stepper.point_logits(state, where)
+    points = rules.points(where, logits)
     width = points.shape[1]
     pairs = (kept.log_probs.reshape(-1, 1) + points).reshape(rows, beams * width)
     offset = np.arange(rows)[:, None] * beams
@@ -123,6 +152,10 @@ def _extend(
     is_parse = scores.ravel() > MINUS
     parent, boundary, label = parent[pair], boundary[pair] * is_parse, label * is_parse
     cost = np.where(is_parse, points[parent, boundary] + labels[pair, label], MINUS)
+    aims = _greedy_points(where, rules, logits, points, is_greedy)
+    is_greedy = (aims[:, parent] == boundary) & is_parse
+    index = np.flatnonzero(is_greedy.any(0))
+    is_greedy[:, index] &= labels[pair[index]].argmax(1) == label[index]
     columns = (kept.boundaries, kept.labels, kept.counts, kept.step_log_probs)
     boundaries, numbers, counts, costs = (
         column.reshape(rows * beams, *column.shape[2:])[parent].reshape(column.shape)
@@ -132,7 +165,48 @@ def _extend(
     numbers[:, :, number] = label.reshape(rows, beams)
     costs[:, :, number] = cost.reshape(rows, beams)
     counts += ~where.is_final[parent].reshape(rows, beams)
-    return parent, Derivations(boundaries, numbers, counts, scores, costs)
+    return parent, Derivations(boundaries, numbers, counts, scores, costs), is_greedy
+
+
+def _greedy_points(
+    where: Configurations, rules: Rules, logits: Floats, points: Floats, is_greedy: Bools
+) -> Ints:
+    """Where each policy points from the parses that it has found, and -1 elsewhere."""
+    aims = np.full(is_greedy.shape, -1)
+    index = is_greedy[0].nonzero()[0]
+    aims[0, index] = rules.rows(index).best_point(where.rows(index), logits[index], points[index])
+    for aim, some in zip(aims[1:], is_greedy[1:], strict=True):
+        aim[some] = points[some].argmax(-1)
+    return aims
+
+
+def _least(found: Derivations, rules: Rules) -> Floats:
+    """The log-probability that another parse needs to be the best of its row: (rows,).
+
+    With constraints it is -inf, since only canonical steps tell how probable a parse is.
+    """
+    best = found.log_probs[:, 0]
+    return best if rules.limits is None else np.where(rules.limits.constrained, MINUS, best)
+
+
+def _add_greedy(
+    stepper: Stepper[Any],
+    boundaries: Floats,
+    lengths: Ints,
+    rules: Rules,
+    found: Derivations,
+    policy: Policy | None,
+    rows: Ints,
+) -> None:
+    """Put the greedy parses of some rows among those of the beam, of which the worst then goes."""
+    choices = walk(stepper, boundaries[rows], lengths[rows], rules.rows(rows), policy)
+    both = found.rows(rows).beside(derivations(choices, len(rows), boundaries))
+    scores = both.log_probs.copy()
+    scores[_least(found, rules)[rows] == MINUS, -1] = 0.0
+    same = both.boundaries[:, :-1] == both.boundaries[:, -1:]
+    same &= both.labels[:, :-1] == both.labels[:, -1:]
+    scores[same.all(2).any(1), -1] = MINUS  # it is there already, by another policy
+    found.put(rows, both.ranked(np.argsort(-scores, axis=1, kind="stable")[:, :-1]))
 
 
 def _largest(values: Floats, count: int) -> tuple[Floats, Ints]:

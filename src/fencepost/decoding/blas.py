@@ -35,16 +35,22 @@ class _OneThread:
         with self._lock:
             if not self._users:
                 self._before = [library.num_threads for library in self._libraries]
-                for library in self._libraries:
-                    library.set_num_threads(1)
+                self._set([1] * len(self._before))
             self._users += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._users -= 1
             if not self._users:
-                for library, threads in zip(self._libraries, self._before, strict=True):
-                    library.set_num_threads(threads)
+                self._set(self._before)
+
+    def _set(self, numbers: list[int]) -> None:
+        for library, threads in zip(self._libraries, numbers, strict=True):
+            library.set_num_threads(threads)
+            # Since threadpoolctl 3.7 only the thread that set the number may set it again; here
+            # the last to leave may be another one.
+            if hasattr(library, "clear_controlling_thread"):
+                library.clear_controlling_thread()
 
 
 one_thread = _OneThread()  # numpy has one pool for the process, so there is one of these

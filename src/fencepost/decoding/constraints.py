@@ -24,7 +24,7 @@ def limits_of(
     open_root: bool,
     wrapper: str | None = None,
 ) -> list[Limits | None]:
-    """What constraints leave for sentences; None where nothing is asked.
+    """The limits that constraints set for sentences; None where there are none.
 
     Args:
         asked: for each sentence.

@@ -40,6 +40,18 @@ class Derivations:
         columns = (getattr(self, name) for name in self.__dataclass_fields__)
         return Derivations(*(column.reshape(rows, beams, *column.shape[2:]) for column in columns))
 
+    def beside(self, others: Derivations) -> Derivations:
+        """The derivations of each row and others of the same row behind them."""
+        columns = (
+            (getattr(self, name), getattr(others, name)) for name in self.__dataclass_fields__
+        )
+        return Derivations(*(np.concatenate(pair, axis=1) for pair in columns))
+
+    def ranked(self, order: Ints) -> Derivations:
+        """Some of the derivations of each row, in this order: (rows, beams)."""
+        row = np.arange(len(order))[:, None]
+        return Derivations(*(getattr(self, name)[row, order] for name in self.__dataclass_fields__))
+
     def put(self, index: Ints, rows: Derivations) -> None:
         """Write rows in place of some."""
         for name in self.__dataclass_fields__:

@@ -118,7 +118,7 @@ def walk(
         stepper: scores the steps.
         boundaries: vectors, (sentences, n + 1, width)
         lengths: in words, (sentences,), at least 1
-        rules: which steps are allowed.
+        rules: of the steps that are allowed.
         policy: chooses the steps; None: the best boundary by the rules, and then the best label
         sentence: of each row, (rows,); None: there is a row for each sentence
         each: more than 1: that many rows belong to each sentence, one sentence after the other
@@ -211,7 +211,7 @@ def greedy(
         stepper: scores the steps.
         boundaries: (rows, n + 1, width)
         lengths: in words, (rows,), at least 1
-        rules: which steps are allowed.
+        rules: of the steps that are allowed.
         policy: what is best; None: as the rules have it
     """
     choices = walk(stepper, boundaries, lengths, rules, policy)
@@ -228,7 +228,7 @@ def sample(
         stepper: scores the steps.
         boundaries: (rows, n + 1, width)
         lengths: in words, (rows,), at least 1
-        rules: which steps are allowed.
+        rules: of the steps that are allowed.
         chances: evenly spread between 0 and 1, without 1; two for each step of each parse that is
             drawn for a row: (rows, samples, 2 (2 n - 1))
 
@@ -265,7 +265,7 @@ def score(
         stepper: scores the steps.
         boundaries: (sentences, n + 1, width)
         lengths: in words, (sentences,), at least 1
-        rules: which steps are allowed.
+        rules: of the steps that are allowed.
         steps: of `parses` parses
         sentence: that each parse belongs to, (parses,); None: there is one for each sentence
 

@@ -1,1 +1,1 @@
-"""The network: encoder, boundaries, pointing decoder, heads and search."""
+"""The network in torch: encoders, boundaries, pointing heads and losses."""

@@ -11,14 +11,11 @@ from fencepost.decoding.configurations import Configurations
 from fencepost.model.boundaries import at
 from fencepost.model.grid import Grid, pointing_terms
 from fencepost.model.layers import LabelPerceptron, Layer, Perceptron, SharedDropout
-
-# Weights of a head with `context` that have a row for each label, behind one for no span at all.
-LABEL_TABLES = ("newest_label", "stack_label", "label_newest", "label_child")
-MOST_MERGED = 8  # spans of a merge that are told apart by number; more count as this many
+from fencepost.runtime.shapes import LABEL_TABLES, MOST_MERGED
 
 
 class State(NamedTuple):
-    """What the decoder remembers: (1, rows, decoder) twice."""
+    """Hidden state and cell of the decoder: (1, rows, decoder) each."""
 
     hidden: Tensor
     cell: Tensor
@@ -53,7 +50,7 @@ class Where(NamedTuple):
 
 
 class Sentences(NamedTuple):
-    """What a head makes of sentences once, before any step."""
+    """A head's view of sentences, computed once, before any step."""
 
     boundaries: Tensor  # (rows, n + 1, width)
     # [b'; 1] W_point: (rows, n + 1, mlp), or (2, rows, n + 1, mlp) for left and right
@@ -177,11 +174,11 @@ class PointingHead(nn.Module):
         return super().train(mode)
 
     def first_inputs(self, rows: int) -> Tensor:
-        """What the decoder reads before the first step: (rows, 1, input)."""
+        """The decoder's input before the first step: (rows, 1, input)."""
         return self.start.expand(rows, 1, -1)
 
     def inputs(self, boundaries: Tensor, starts: Tensor, ends: Tensor, labels: Tensor) -> Tensor:
-        """What the decoder reads after each step: the span that was made, and perhaps its label.
+        """The decoder's input after each step: the span that was made, and perhaps its label.
 
         The only place where this is decided, for all steps at once in training and for one at a
         time in search (paragraph "Decoder").
@@ -233,7 +230,7 @@ class PointingHead(nn.Module):
         return self.decode(inputs, self.first_state(rows))[0]
 
     def read(self, boundaries: Tensor) -> Sentences:
-        """What depends on boundaries alone: (rows, n + 1, width)."""
+        """The terms that depend on boundaries alone: (rows, n + 1, width)."""
         points = self.point(boundaries)
         weights, bias = self.biaffine[..., :-1, :], self.biaffine[..., -1:, :]
         if self.two_ways:

@@ -33,7 +33,7 @@ def pointing_loss(
     """The loss of each row, summed over its steps: pointing plus labelling, plus all spans.
 
     Args:
-        head: whose scores are trained.
+        head: to train.
         boundaries: (rows, n + 1, width), of the rows that have the layer
         lengths: in words, (rows,)
         gold: the steps to learn
@@ -95,12 +95,12 @@ def pointing_loss(
 def allowed_along(
     where: Configurations, path: Steps, *, over: Over, open_root: bool
 ) -> tuple[Bools, Bools]:
-    """What is allowed before each step of a path.
+    """The choices that are allowed before each step of a path.
 
     Args:
         where: the configurations before the steps
         path: the steps
-        over: which boundaries count
+        over: the boundaries that are normalised over
         open_root: whether the whole sentence may be a filler
 
     Returns:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
+from fencepost.batching.arrays import Floats
 from fencepost.batching.inputs import Inputs
+from fencepost.decoding.network import Read
+from fencepost.decoding.stepper import Stepper
+from fencepost.errors import ConfigError
 from fencepost.model.boundaries import boundary_vectors, whole_boundary_vectors
 from fencepost.model.encoder import Encoder
 from fencepost.model.head import PointingHead
 from fencepost.model.layers import SharedDropout, TwoWayLSTM
+from fencepost.model.stepper import stepper_of
 
 
 class Network(nn.Module):
@@ -43,10 +50,14 @@ class Network(nn.Module):
         self.tags = tags
         self.dropout = SharedDropout(dropout)
         self.whole = whole
+        self.is_rounded = False
 
     def states(self, inputs: Inputs) -> Tensor:
         """The vectors of words and sentinels: (batch, n + 2, width)."""
-        return self.lstm(self.encoder(inputs), torch.from_numpy(inputs.lengths + 2))  # type: ignore[no-any-return]
+        words = self.encoder(inputs)
+        if self.is_rounded:
+            words = words.bfloat16()
+        return self.lstm(words, torch.from_numpy(inputs.lengths + 2)).float()  # type: ignore[no-any-return]
 
     def boundaries(self, states: Tensor) -> Tensor:
         """The vectors of boundaries: (batch, n + 1, width)."""
@@ -57,6 +68,69 @@ class Network(nn.Module):
         assert self.tags is not None
         return self.tags(self.dropout(states[:, 1:-1]))  # type: ignore[no-any-return]
 
+    @property
+    def layers(self) -> Collection[str]:
+        """The layers that it has pointing heads for."""
+        return self.heads.keys()
+
+    @torch.no_grad()
+    def read(self, inputs: Inputs, *, tags: bool) -> Read:
+        """Read sentences, and score their tags if these are wanted and it knows any."""
+        states = self.states(inputs)
+        scores = self.tag_scores(states).cpu().numpy() if tags and self.tags is not None else None
+        return Read(self.boundaries(states).cpu().numpy(), scores)
+
+    def stepper(self, layer: str) -> Stepper[Any]:
+        """Scores the steps of a layer."""
+        return stepper_of(self.head(layer))
+
+    def temperature(self, layer: str) -> float:
+        """The temperature by which the stepper divides logits."""
+        return self.head(layer).temperature
+
+    @contextmanager
+    def evaluating(self) -> Iterator[None]:
+        """Within this, nothing is learned and nothing is dropped out."""
+        was_training = self.training
+        self.eval()
+        try:
+            yield
+        finally:
+            self.train(was_training)
+
+    def weights(self) -> Mapping[str, Floats]:
+        """All weights by name, to be saved.
+
+        Raises:
+            ConfigError: they have been rounded.
+        """
+        if self.is_rounded:
+            raise ConfigError(_refusal("saved"))
+        return {name: value.cpu().numpy() for name, value in self.state_dict().items()}
+
+    def round(self) -> None:
+        """Give the encoder 16 bits, to parse with; heads keep their 32."""
+        self.encoder.bfloat16()
+        self.lstm.bfloat16()
+        self.is_rounded = True
+
+    def train(self, mode: bool = True) -> Self:
+        """Switch dropout on or off.
+
+        Raises:
+            ConfigError: its weights have been rounded, and cannot learn any more.
+        """
+        if mode and self.is_rounded:
+            raise ConfigError(_refusal("trained"))
+        return super().train(mode)
+
+    def keep(self, heads: Collection[str]) -> None:
+        """Let the weights of some heads stay as they are, whatever the network learns."""
+        for name in heads:
+            part = self.tags if name == "tags" else self.heads[name]
+            assert part is not None
+            part.requires_grad_(False)
+
     def named_heads(self) -> list[tuple[str, PointingHead]]:
         """The pointing heads, by layer."""
         return [(name, self.head(name)) for name in self.heads]
@@ -66,6 +140,10 @@ class Network(nn.Module):
         head = self.heads[name]
         assert isinstance(head, PointingHead)
         return head
+
+
+def _refusal(what: str) -> str:
+    return f"precision: a network with bf16 cannot be {what}; load the model with fp32 for that"
 
 
 def device_of(network: nn.Module) -> torch.device:

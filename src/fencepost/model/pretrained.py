@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +15,12 @@ from torch import nn
 
 from fencepost.batching.pieces import Cutter, Pieces
 from fencepost.errors import ModelError
-from fencepost.model.bert import Bert, BertSizes
-from fencepost.model.manifest import size_of
+from fencepost.runtime.tokenizer import NO_LIMIT, brief
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-TOKENIZER = "tokenizer.json"
-MOST_TOKENIZER_BYTES = 2**26
 DEFAULT_WINDOW = 512  # pieces, where a transformer names no limit
-_NO_LIMIT = 1_000_000  # tokenizers without one say 10 ** 30
 
 # Of a model's transformer, whoever made it: what is beyond this would take long, or fill the
 # memory, before one could see that the weights do not fit.
@@ -41,7 +35,7 @@ _LEFT_OUT = ("auto_map", "id2label", "label2id", "num_labels", "quantization_con
 class Pretrained:
     """A transformer, what cuts words for it, and the settings that it can be built from again."""
 
-    transformer: PreTrainedModel | Bert
+    transformer: PreTrainedModel
     cutter: Cutter
     config: Mapping[str, Any]
 
@@ -50,7 +44,7 @@ def window_of(transformer: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) 
     """How many pieces a transformer reads at a time, special ones included."""
     named = getattr(transformer.config, "max_position_embeddings", None)
     limits = [tokenizer.model_max_length, named, *_rows(transformer)]
-    return min((int(x) for x in limits if x and 0 < x < _NO_LIMIT), default=DEFAULT_WINDOW)
+    return min((int(x) for x in limits if x and 0 < x < NO_LIMIT), default=DEFAULT_WINDOW)
 
 
 def _rows(transformer: nn.Module) -> list[int]:
@@ -105,7 +99,7 @@ def fetch_pretrained(name: str) -> Pretrained:
 
 
 def cutter_of(tokenizer: PreTrainedTokenizerFast, *, window: int) -> Cutter:
-    """What cuts words as a tokenizer of `transformers` does."""
+    """A cutter of words that does as a tokenizer of `transformers`."""
     before, after = sentinels(tokenizer)
     return Cutter(
         Tokenizer.from_str(tokenizer.backend_tokenizer.to_str()),  # a copy, to be set up our way
@@ -132,19 +126,7 @@ def _bars_for_people() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def restore_pretrained(config: Any, pieces: Any, folder: Path) -> Pretrained:
-    """The transformer of a model of ours, with random weights; nothing is fetched.
-
-    Args:
-        config: settings of the transformer.
-        pieces: special ones, and the window.
-        folder: of the model; its tokenizer lies in `tokenizer.json`.
-    """
-    transformer = restore_transformer(config, folder)
-    return Pretrained(transformer, restore_cutter(pieces, folder, transformer), dict(config))
-
-
-def restore_transformer(config: Any, folder: Path) -> PreTrainedModel | Bert:
+def restore_transformer(config: Any, folder: Path) -> PreTrainedModel:
     """The transformer of a model of ours, with random weights.
 
     Args:
@@ -153,67 +135,11 @@ def restore_transformer(config: Any, folder: Path) -> PreTrainedModel | Bert:
     """
     try:
         _check_counts(config)
-        sizes = BertSizes.of(config)
-        return _built(config) if sizes is None else Bert(_checked_sizes(sizes))
+        return _built(config)
     except Exception as error:  # which ones, depends on the versions of several libraries
         raise ModelError(
             f"{folder}/config.json: transformer: cannot be built from this: {brief(error)}"
         ) from error
-
-
-def restore_cutter(pieces: Any, folder: Path, transformer: PreTrainedModel | Bert) -> Cutter:
-    """What cuts words for the transformer of a model of ours.
-
-    Args:
-        pieces: special ones, and the window.
-        folder: of the model; its tokenizer lies in `tokenizer.json`.
-        transformer: which has to have a vector for each piece.
-    """
-    path = folder / TOKENIZER
-    size_of(path, most=MOST_TOKENIZER_BYTES)
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except BaseException as error:
-        if not is_refusal(error):
-            raise
-        raise ModelError(f"{path}: cannot be read: {brief(error)}") from error
-    try:
-        cutter = Cutter(
-            tokenizer,
-            tuple(map(int, pieces["before"])),
-            tuple(map(int, pieces["after"])),
-            int(pieces["padding"]),
-            int(pieces["nothing"]),
-            int(pieces["window"]),
-        )
-        _check_pieces(cutter, transformer)
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise ModelError(
-            f"{folder}/config.json: pieces: not what was expected: {error!r}"
-        ) from error
-    return cutter
-
-
-def is_refusal(error: BaseException) -> bool:
-    """Whether an error is what a library says of bad data.
-
-    A panic of one that is written in Rust is none of Python's `Exception`.
-    """
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
-
-
-def _check_pieces(cutter: Cutter, transformer: PreTrainedModel | Bert) -> None:
-    """Refuse pieces without a vector, and windows that are longer than what can be read."""
-    special = (*cutter.before, *cutter.after, cutter.padding, cutter.nothing)
-    if not cutter.before or not cutter.after or min(special) < 0 or cutter.window > _NO_LIMIT:
-        raise ValueError(f"{special[:8]} and a window of {cutter.window}")
-    vectors = transformer.get_input_embeddings()
-    assert isinstance(vectors, nn.Embedding)
-    most = max(*special, cutter.tokenizer.get_vocab_size() - 1)
-    if most >= vectors.num_embeddings:
-        raise ValueError(f"piece {most}, where {vectors.num_embeddings} have a vector")
-    if isinstance(transformer, Bert) and cutter.window > transformer.config.max_position_embeddings:
-        raise ValueError(f"a window of {cutter.window}, longer than what the transformer reads")
 
 
 def _check_counts(config: Any, name: str = "") -> None:
@@ -232,16 +158,6 @@ def _check_counts(config: Any, name: str = "") -> None:
         most = _MOST_LAYERS if is_layer else _MOST_PARTS if is_part else _MOST
         if name not in _LEFT_OUT and config > most:
             raise ModelError(f"{name}: {config}, where at most {most:,} is right")
-
-
-def _checked_sizes(sizes: BertSizes) -> BertSizes:
-    for name in BertSizes.__dataclass_fields__:
-        value = getattr(sizes, name)
-        is_count = not name.endswith(("_eps", "_prob"))
-        if not isfinite(value) or (is_count and (not isinstance(value, int) or value < 1)):
-            kind = "whole number above 0" if is_count else "number"
-            raise ModelError(f"{name}: {value!r}, where a {kind} is right")
-    return sizes
 
 
 def _built(config: Any) -> PreTrainedModel:
@@ -265,32 +181,14 @@ def _plain(config: Any) -> Any:
     }
 
 
-def plain_pieces(cutter: Cutter) -> dict[str, Any]:
-    """What a model's settings say of its pieces."""
-    names = ("before", "after", "padding", "nothing", "window")
-    return {name: getattr(cutter, name) for name in names}
-
-
-def save_tokenizer(cutter: Cutter, folder: Path) -> None:
-    """Write a tokenizer into a folder, whole or not at all."""
-    draft = folder / f".{TOKENIZER}"
-    cutter.tokenizer.save(str(draft), pretty=False)
-    os.replace(draft, folder / TOKENIZER)
-
-
 def _reading_part(model: PreTrainedModel) -> PreTrainedModel:
-    """What of a model turns pieces into vectors, in full precision: no decoder, no pooler."""
+    """The part of a model that turns pieces into vectors, in full precision."""
     part: Any = model.get_encoder() if model.config.is_encoder_decoder else model
     if getattr(part, "pooler", None) is not None:
         part.pooler = None
     if hasattr(part.config, "use_cache"):
         part.config.use_cache = False
     return part.float()  # type: ignore[no-any-return]
-
-
-def brief(error: BaseException) -> str:
-    """What a library says of bad data, on one line."""
-    return " ".join(str(error).split())[:300] or type(error).__name__
 
 
 def sentinels(tokenizer: PreTrainedTokenizerFast) -> tuple[Pieces, Pieces]:

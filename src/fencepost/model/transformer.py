@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from fencepost.batching.arrays import Ints
 from fencepost.batching.pieces import CASES, PieceInputs
 from fencepost.errors import ConfigError
-from fencepost.model.bert import Bert
 from fencepost.model.encoder import Encoder, on_device
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class TransformerEncoder(Encoder):
 
     def __init__(
         self,
-        transformer: PreTrainedModel | Bert,
+        transformer: PreTrainedModel,
         *,
         layers: int = 1,
         case: bool = False,

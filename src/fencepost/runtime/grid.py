@@ -21,7 +21,7 @@ _MOST_BOUNDARIES = 1024  # the spans of longer sentences are scored when the cur
 
 
 class GridEnds(NamedTuple):
-    """What starts and ends of spans give to the hidden layer, centred: (rows, n + 1, hidden)."""
+    """The parts of starts and ends in the hidden layer, centred: (rows, n + 1, hidden)."""
 
     starts: Floats
     ends: Floats
@@ -66,7 +66,7 @@ class GridWeights(NamedTuple):
         return GridEnds(starts.reshape(*shape, -1), ends.reshape(*shape, -1))
 
     def matrix(self, ends: GridEnds) -> Floats:
-        """What is added to pointing from i to j, at [i, j]: (rows, n + 1, n + 1).
+        """The terms of the logits for pointing from i to j, at [i, j]: (rows, n + 1, n + 1).
 
         The spans from one start are scored together, in all sentences of a batch.
         """
@@ -99,7 +99,7 @@ class GridWeights(NamedTuple):
         return np.maximum(normed, 0).dot(self.out) + self.out_bias
 
     def _deviation(self, squares: Floats) -> Floats:
-        """What LayerNorm divides by, from the sums of squares of centred features."""
+        """The divisor of LayerNorm, from the sums of squares of centred features."""
         return np.sqrt(np.maximum(squares, 0) / len(self.out) + NORM_EPSILON)
 
     def around(self, ends: GridEnds, sentence: Ints, cursor: Ints) -> Floats:

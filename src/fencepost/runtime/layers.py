@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fencepost.batching.arrays import Floats
+from fencepost.runtime.weights import Shapes
 
 SLOPE = 0.1  # of the perceptrons' leaky ReLU
 
@@ -31,13 +32,13 @@ class Perceptron(NamedTuple):
         return cls(first, first_bias, columns(second), weights[f"{name}.second.bias"])
 
     def hidden(self, vectors: Floats) -> Floats:
-        """What the first layer makes of vectors: (vectors, m)."""
+        """The output of the first layer: (vectors, m)."""
         hidden = vectors.dot(self.first)
         hidden += self.first_bias
         return leaky(hidden, out=hidden)
 
     def __call__(self, vectors: Floats) -> Floats:
-        """What all of it makes of vectors: (vectors, m)."""
+        """The output for vectors: (vectors, m)."""
         hidden = self.hidden(vectors)
         return hidden if self.second is None else hidden.dot(self.second) + self.second_bias
 
@@ -67,3 +68,20 @@ def lstm_step(
     outputs = hidden.dot(state)
     outputs += state_bias
     return cell, outputs
+
+
+def lstm_shapes(
+    name: str, width: int, hidden: int, *, directions: tuple[str, ...] = ("", "_reverse")
+) -> Shapes:
+    """The shapes of the weights of a layer of LSTM, as torch names them."""
+    gates = 4 * hidden
+    return {
+        f"{name}{part}_l0{way}": shape
+        for way in directions
+        for part, shape in (
+            ("weight_ih", (gates, width)),
+            ("weight_hh", (gates, hidden)),
+            ("bias_ih", (gates,)),
+            ("bias_hh", (gates,)),
+        )
+    }

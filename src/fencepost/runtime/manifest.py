@@ -23,7 +23,7 @@ MANIFEST = "manifest.json"
 VERSION = 1
 
 _DRAFT = f".{MANIFEST}"
-_MOST_BYTES = 2**20  # of the list itself
+MOST_MANIFEST = 2**20  # of the list itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def read_manifest(
     path = folder / MANIFEST
     if not os.path.lexists(path):
         return None
-    data = read_json(path, most=_MOST_BYTES)
+    data = read_json(path, most=MOST_MANIFEST)
     if not isinstance(data, dict) or data.get("version") != VERSION:
         raise ModelError(f"{path}: not of version {VERSION} of our list of files")
     try:
@@ -98,7 +98,7 @@ def check_sizes(folder: Path, listed: Mapping[str, Listed]) -> None:
         if found != one.bytes:
             raise ModelError(
                 f"{folder / name}: {found:,} bytes, where {MANIFEST} says {one.bytes:,}: cut "
-                "short, or not of this folder; copy the folder anew"
+                "short, changed by hand, or not of this folder; copy the folder anew"
             )
 
 
@@ -131,13 +131,19 @@ def size_of(path: Path, *, most: int | None = None) -> int:
     return found.st_size
 
 
-def read_json(path: Path, *, most: int) -> Any:
-    """The data in a file of at most so many bytes."""
+def read_bytes(path: Path, *, most: int) -> bytes:
+    """The contents of a plain file of at most so many bytes."""
     size_of(path, most=most)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return path.read_bytes()
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def read_json(path: Path, *, most: int) -> Any:
+    """The data in a file of at most so many bytes."""
+    try:
+        return json.loads(read_bytes(path, most=most).decode())
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: no JSON: {error}") from error
 

@@ -308,7 +308,7 @@ class FastStepper:
         return (start, end) if self.weights.labels_in is None else (start, end, label)
 
     def gates(self, state: FastState, *inputs: Ints) -> Floats:
-        """What the decoder's gates get of a step, from its `inputs` alone: (states, 4 d)."""
+        """The decoder's gates of a step, from its `inputs` alone: (states, 4 d)."""
         start, end, *label = inputs
         weights = self.weights
         assert state.for_spans is not None

@@ -6,27 +6,20 @@ import os
 from math import ceil
 from pathlib import Path
 
-import torch
+from fencepost.config import whole_number
 
-from fencepost.errors import ConfigError
-
+_MOST = 1024  # threads of one process: far more would take all of its memory
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds in each period, or `max`, and the period
 
 
-def set_threads(threads: int | None) -> None:
-    """Set the number of threads of this process.
+def threads_of(threads: int | None) -> int:
+    """A number of threads.
 
     Args:
-        threads: None: what torch thinks right, but no more than the processors that this process
-            may use. In a container torch counts all of the machine, and many threads that wait for
-            few processors are far slower than few threads.
+        threads: None: as many as there are processors that this process may use. Many threads that
+            wait for few processors, as in a container, are far slower than few threads.
     """
-    if threads is None:
-        torch.set_num_threads(min(torch.get_num_threads(), usable_processors()))
-    elif threads < 1:
-        raise ConfigError(f"threads: at least 1, not {threads}")
-    else:
-        torch.set_num_threads(threads)
+    return usable_processors() if threads is None else whole_number("threads", threads, most=_MOST)
 
 
 def usable_processors(quota: Path = _QUOTA) -> int:

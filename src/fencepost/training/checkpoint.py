@@ -18,34 +18,37 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from fencepost.errors import ModelError, TrainingError
-from fencepost.model.manifest import (
+from fencepost.errors import ModelError, TrainingError, clipped
+from fencepost.model.network import device_of
+from fencepost.runtime.manifest import (
     check_contents,
     check_sizes,
+    read_json,
     read_manifest,
     write_manifest,
 )
-from fencepost.model.network import device_of
 from fencepost.training.average import Average
 from fencepost.training.loop import Progress
 from fencepost.training.processes import seed_of
 
+_Kept = TypeVar("_Kept")
 _NAME = "checkpoint-"
 _KEPT = 2
+_MOST_STATE = 2**28  # bytes
 _FILES = ("network.safetensors", "optimizer.safetensors", "average.safetensors", "state.json")
 
 
-def unheard(note: str) -> None:
-    """Nobody is told."""
+def no_notes(note: str) -> None:
+    """Ignore notes."""
 
 
 def save_checkpoint(
@@ -123,19 +126,21 @@ def load_checkpoint(
     optimizer: torch.optim.Optimizer,
     average: Average | None,
     *,
+    read_kept: Callable[[Any], _Kept],
     seed: int = 0,
     rank: int = 0,
-    told: Callable[[str], None] = unheard,
-) -> tuple[Progress, dict[str, Any]] | None:
+    told: Callable[[str], None] = no_notes,
+) -> tuple[Progress, _Kept] | None:
     """Put everything back as it was; None if there is no checkpoint.
 
     A damaged one is passed over for the one before.
 
     Args:
         folder: of the run.
-        network: whose weights are put back.
-        optimizer: whose state is put back.
+        network: gets its weights back.
+        optimizer: gets its state back.
         average: of weights, if there is one.
+        read_kept: checks what the caller kept, and raises a ValueError if it is damaged.
         seed: from which a process that was not there before draws its random numbers.
         rank: of this process.
         told: hears of checkpoints that are passed over.
@@ -146,9 +151,15 @@ def load_checkpoint(
     damaged: list[str] = []
     for path in _checkpoints(folder):
         try:
-            found = _put_back_all(path, network, optimizer, average, seed=seed, rank=rank)
+            found = _put_back_all(
+                path, network, optimizer, average, read_kept=read_kept, seed=seed, rank=rank
+            )
         except _DAMAGED as error:
-            reason = str(error) if isinstance(error, ModelError) else f"{path}: {error!r:.300}"
+            reason = (
+                str(error)
+                if isinstance(error, ModelError)
+                else f"{path}: {clipped(repr(error), 300)}"
+            )
             damaged.append(reason)
             continue
         for reason in damaged:
@@ -166,7 +177,7 @@ def load_checkpoint(
 _DAMAGED = (
     OSError,
     ValueError,
-    KeyError,
+    LookupError,
     TypeError,
     AttributeError,
     RuntimeError,
@@ -175,20 +186,34 @@ _DAMAGED = (
 )
 
 
+def has_reached(folder: Path, epoch: int) -> bool:
+    """Whether the newest checkpoint is from after so many epochs; so it is if there is none."""
+    newest = next(_checkpoints(folder), None)
+    if newest is None:
+        return True
+    try:
+        return bool(
+            read_json(newest / "state.json", most=_MOST_STATE)["progress"]["epoch"] >= epoch
+        )
+    except _DAMAGED:
+        return False
+
+
 def _put_back_all(
     path: Path,
     network: nn.Module,
     optimizer: torch.optim.Optimizer,
     average: Average | None,
     *,
+    read_kept: Callable[[Any], _Kept],
     seed: int,
     rank: int,
-) -> tuple[Progress, dict[str, Any]]:
+) -> tuple[Progress, _Kept]:
     listed = read_manifest(path, known=_FILES)
     if listed is not None:  # one that was written before there were lists has none
         check_sizes(path, listed)
         check_contents(path, listed)
-    state = json.loads((path / "state.json").read_text(encoding="utf-8"))
+    state = read_json(path / "state.json", most=_MOST_STATE)
     weights = load_file(path / "network.safetensors")
     tensors = load_file(path / "optimizer.safetensors")
     averaged = path / "average.safetensors"
@@ -196,14 +221,19 @@ def _put_back_all(
         load_file(averaged, device=str(device_of(network))) if averaged.exists() else {}
     )
     progress = Progress(**state["progress"])
-    random = [state["random"], *state.get("random_of_others", ())]
-    kept = dict(state["kept"])
+    if any(type(count) is not int or count < 0 for count in astuple(progress)):
+        raise ValueError(f"{progress}: counts from 0 are expected")
+    states = (state["random"], *state.get("random_of_others", ()))
+    random = [torch.tensor(one, dtype=torch.uint8) for one in states]
+    kept = read_kept(state["kept"])
+    if average_weights and _shapes(average_weights) != _shapes(weights):
+        raise ValueError("the average is one of other weights")
     network.load_state_dict(weights)
     _put_back(optimizer, tensors)
     if average is not None:
         average.weights = average_weights
     if rank < len(random):
-        torch.set_rng_state(torch.tensor(random[rank], dtype=torch.uint8))
+        torch.set_rng_state(random[rank])
     else:
         torch.manual_seed(seed_of(seed, steps=progress.steps, rank=rank))
     return progress, kept
@@ -236,9 +266,18 @@ def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     }
 
 
+def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, torch.Size]:
+    return {name: tensor.shape for name, tensor in tensors.items()}
+
+
 def _put_back(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         number, entry = name.split(".")
         state.setdefault(int(number), {})[entry] = value
+    parameters = [one for group in optimizer.param_groups for one in group["params"]]
+    for index, entries in state.items():
+        shape = parameters[index].shape
+        if _shapes(entries) != {"step": torch.Size(), "exp_avg": shape, "exp_avg_sq": shape}:
+            raise ValueError(f"the state of the optimiser does not fit parameter {index}")
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

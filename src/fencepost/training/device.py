@@ -12,6 +12,7 @@ from accelerate.utils import DistributedType, GradientAccumulationPlugin, patch_
 from torch import nn
 
 from fencepost.errors import ConfigError
+from fencepost.runtime.threads import threads_of, usable_processors
 from fencepost.training.processes import Processes, joined, local_count
 
 _DEVICE = "ACCELERATE_TORCH_DEVICE"  # the only way to tell it which of several
@@ -20,7 +21,7 @@ _DEVICE = "ACCELERATE_TORCH_DEVICE"  # the only way to tell it which of several
 def accelerator_for(
     device: str = "cpu", precision: Literal["fp32", "bf16"] = "fp32"
 ) -> Accelerator:
-    """What places, casts and differentiates, for "cpu", "cuda", "cuda:1" or "mps".
+    """The accelerator for "cpu", "cuda", "cuda:1" or "mps": it places, casts, differentiates.
 
     Of several processes that a launcher started, each has a GPU of its own with "cuda".
 
@@ -62,16 +63,9 @@ def set_threads(threads: int | None, device: str) -> None:
     A launcher gives each process one thread unless it is told otherwise.
     """
     if threads is None and device == "cpu" and joined().count > 1:
-        threads = max(1, _cores() // local_count())
+        threads = max(1, usable_processors() // local_count())
     if threads is not None:
-        torch.set_num_threads(threads)
-
-
-def _cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        torch.set_num_threads(threads_of(threads))
 
 
 def _own_device(device: str, processes: Processes) -> str:

@@ -97,7 +97,7 @@ def optimizer_for(
     """Adam with a rate of its own for a pretrained encoder (section 3.3).
 
     Args:
-        network: whose weights are trained.
+        network: to train.
         rate: of all that starts from nothing.
         encoder_rate: of the last layer of a pretrained encoder.
         betas: of Adam.
@@ -145,7 +145,7 @@ def train(
     Args:
         network: what is trained.
         optimizer: of its weights.
-        examples: what it learns from.
+        examples: to learn from.
         read: from sentences to what its encoder reads.
         recipe: how.
         progress: where training stands; it is moved on.
@@ -260,7 +260,7 @@ def _accumulated(
 
 
 def _share(batch: Sequence[Example], processes: Processes) -> list[Example]:
-    """What this process learns from: of a batch of few sentences, perhaps none."""
+    """The share of this process in a batch; of few sentences, perhaps none."""
     dealt = shares([len(example.words) for example in batch], processes.count)
     return [batch[index] for index in dealt[processes.rank]]
 

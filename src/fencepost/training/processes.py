@@ -27,7 +27,7 @@ PATIENCE = timedelta(minutes=30)  # how long a process waits for the others
 
 
 class AgreedError(FencepostError):
-    """What one process or all cannot go on with; all of them know of it, and raise it."""
+    """An error of one process or of all, which all of them raise."""
 
 
 class LostError(TrainingError):
@@ -89,7 +89,7 @@ class Processes:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """What is done by all or by none: an error of one is raised by all.
+        """A block that all processes complete, or none: an error of one is raised by all.
 
         Otherwise the others would wait for an answer that never comes. What is no error of the
         user's ends its process, and the launcher then ends the others.

@@ -1,0 +1,203 @@
+"""A model: a network with what its numbers stand for, and the folder that it is kept in.
+
+    config.json          the network's settings, its transformer's, the width of its beam, the
+                         temperatures of its heads, the version of this layout
+    labels.json          the labels of each head, and the words and characters if it reads these
+    weights.safetensors  the weights
+    tokenizer.json       the tokenizer, if the encoder is a transformer
+    encoder.onnx         the encoder as a graph, whose weights are those of weights.safetensors
+    lstm.onnx            the layers of LSTM above a transformer, if there are any
+    tree-start.onnx      with -point and -label, and for entities too: the steps of a head as
+                         graphs, if they were asked for; see `runtime.step_graphs`
+    manifest.json        the sizes and checksums of all these
+    README.md            the model card, which is for people, and may be changed
+
+Nothing in it is code. What `load_model` makes of it is in `loading.py`. The graphs are for other
+programs: whoever made a folder, we run the graphs that we make of its settings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
+
+from fencepost.batching.inputs import Reader
+from fencepost.batching.numbers import Numbers
+from fencepost.batching.pieces import Cutter
+from fencepost.batching.vocabulary import Vocabulary
+from fencepost.config import (
+    HeadsSettings,
+    NetworkSettings,
+    SearchSettings,
+)
+from fencepost.decoding.constraints import RowLimits
+from fencepost.decoding.network import Network
+from fencepost.decoding.rules import Rules
+from fencepost.errors import ModelError
+from fencepost.runtime.bert import BertSizes
+from fencepost.runtime.kinds import encoder_graphs
+from fencepost.runtime.manifest import MANIFEST, write_manifest
+from fencepost.runtime.step_graphs import PARTS, step_graphs
+from fencepost.runtime.tokenizer import TOKENIZER, plain_pieces, save_tokenizer
+from fencepost.runtime.weights import Weights
+from fencepost.tasks.labels import NO_LABELS
+from fencepost.tasks.layers import POINTING
+from fencepost.text.splitters import Splitter, splitter_of
+
+VERSION = 1
+CONFIG, LABELS, WEIGHTS = "config.json", "labels.json", "weights.safetensors"
+CARD = "README.md"
+STEP_GRAPHS = tuple(f"{layer}-{part}.onnx" for layer in POINTING for part in PARTS)
+GRAPHS = ("encoder.onnx", "lstm.onnx", *STEP_GRAPHS)
+FILES = (TOKENIZER, CONFIG, LABELS, WEIGHTS, *GRAPHS)  # in the order in which they are replaced
+
+VOCABULARIES = ("words", "characters", "static")  # of a network that reads words
+_DRAFT = ".saving"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A network, its settings and what its numbers stand for."""
+
+    network: Network
+    read: Reader
+    numbers: Numbers
+    network_settings: NetworkSettings
+    heads: HeadsSettings
+    cutter: Cutter | None = None  # cuts words for a transformer
+    transformer: Mapping[str, Any] | None = None  # settings of the transformer
+    search: SearchSettings = field(default_factory=SearchSettings)  # unless a caller says more
+
+    @property
+    def splitter(self) -> Splitter:
+        """The rules that split text into sentences and words."""
+        return splitter_of(self.network_settings.splitter)
+
+    def rules(
+        self, layer: str, *, canonical: bool = True, limits: RowLimits | None = None
+    ) -> Rules:
+        """The rules for the steps of a layer."""
+        return Rules(
+            self.open_root(layer),
+            bare=self.numbers.labels[layer].number(NO_LABELS),
+            nearest_first=getattr(self.heads, layer).pointing == "nearest-first",
+            canonical=canonical,
+            limits=limits,
+            temperature=self.network.temperature(layer),
+        )
+
+    @staticmethod
+    def open_root(layer: str) -> bool:
+        """Whether the whole sentence may be a filler, as among entities."""
+        return layer == "entities"
+
+
+def save_model(
+    model: Model, folder: Path, *, card: str = "", half: bool = False, with_steps: bool = False
+) -> None:
+    """Write a model into a folder; nothing there is replaced before all is written.
+
+    Args:
+        model: its network, settings, labels and tokenizer.
+        folder: it is made if it is not there.
+        card: the model card.
+        half: whether weights are rounded to 16 bits; in memory they have 32 again.
+        with_steps: whether the steps of pointing heads are written as graphs, too, for programs
+            that are not in Python.
+
+    Raises:
+        ConfigError: the network has been rounded for parsing; nothing is written.
+        ModelError: it cannot be written; what was there before is intact.
+    """
+    kind = np.float16 if half else np.float32
+    weights = {
+        name: np.asarray(value, dtype=kind, order="C")
+        for name, value in model.network.weights().items()
+    }
+    draft = folder / _DRAFT
+    try:
+        shutil.rmtree(draft, ignore_errors=True)  # of a run that was killed
+        draft.mkdir(parents=True)
+        if model.cutter is not None:
+            save_tokenizer(model.cutter, draft)
+        _write_json(draft / CONFIG, _config(model))
+        _write_json(draft / LABELS, _labels(model.numbers))
+        (draft / CARD).write_text(card or "# A fencepost model\n", encoding="utf-8")
+        save_file(weights, draft / WEIGHTS)
+        shutil.copymode(draft / CONFIG, draft / WEIGHTS)  # safetensors lets only the owner read
+        for name, graph in _graphs(model, draft / WEIGHTS, with_steps=with_steps).items():
+            (draft / name).write_bytes(graph)
+        written = [name for name in FILES if (draft / name).exists()]
+        write_manifest(draft, written)
+        for name in (CARD, *written, MANIFEST):
+            os.replace(draft / name, folder / name)
+        for name in set(GRAPHS) - set(written):  # of another model that was here before
+            (folder / name).unlink(missing_ok=True)
+    except (OSError, SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError(
+            f"{folder}: the model cannot be written ({reason}); what was there is as before"
+        ) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _config(model: Model) -> dict[str, Any]:
+    """The settings in a model's folder."""
+    network = model.network_settings.model_dump()
+    if "model" in network["encoder"]:  # a folder of this machine means nothing on another
+        source = Path(network["encoder"]["model"])
+        network["encoder"]["model"] = source.name if source.is_dir() else str(source)
+    config: dict[str, Any] = {
+        "version": VERSION,
+        "network": network,
+        "heads": model.heads.model_dump(exclude_none=True),
+        "search": model.search.model_dump(),
+        "temperatures": {layer: model.network.temperature(layer) for layer in model.network.layers},
+    }
+    if model.cutter is not None and model.transformer is not None:
+        config["transformer"] = dict(model.transformer)
+        config["pieces"] = plain_pieces(model.cutter)
+    return config
+
+
+def _labels(numbers: Numbers) -> dict[str, Any]:
+    """The content of `labels.json`."""
+    labels: dict[str, Any] = {
+        "heads": {name: labels.names for name, labels in numbers.labels.items()}
+    }
+    if not numbers.wrapper_is_label:
+        labels["wrapper"] = numbers.wrapper
+    for kind in VOCABULARIES:
+        items: Vocabulary | None = getattr(numbers, kind)
+        if items is not None:
+            labels[kind] = [items.items, items.counts]
+    return labels
+
+
+def _graphs(model: Model, path: Path, *, with_steps: bool) -> dict[str, bytes]:
+    """The graphs of a model by their files; of a transformer, only if it is built like BERT."""
+    weights, sizes = Weights(path), BertSizes.of(model.transformer)
+    graphs = {}
+    if sizes is not None or model.transformer is None:
+        graphs = encoder_graphs(
+            model.network_settings, model.numbers, sizes, weights, file=path.name
+        )
+    if with_steps:
+        for layer in model.network.layers:
+            parts = step_graphs(weights.stored, f"heads.{layer}.", file=path.name)
+            graphs |= {f"{layer}-{part}.onnx": graph for part, graph in parts.items()}
+    return graphs
+
+
+def _write_json(path: Path, data: Any) -> None:
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=1), encoding="utf-8")
