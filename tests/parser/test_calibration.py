@@ -1,6 +1,7 @@
 """Temperatures that make probabilities say how often spans are right."""
 
 import json
+from dataclasses import replace
 from itertools import product
 from math import exp, log
 
@@ -10,6 +11,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fencepost.checkpoints.trainable import TrainableModel
+from fencepost.config import SearchSettings
 from fencepost.parser.calibration import (
     Bin,
     Calibration,
@@ -21,10 +24,9 @@ from fencepost.parser.calibration import (
     least,
     log_loss,
 )
+from fencepost.parser.correctness import Choices, Outcomes, outcomes_of, right_spans
 from fencepost.parser.encoding import encode
 from fencepost.parser.marginals import draw
-from fencepost.parser.model import Model
-from fencepost.parser.outcomes import Choices, Outcomes, outcomes_of, right_spans
 from fencepost.parser.predict import predict
 from fencepost.scoring import COLLINS, Comparison, EntityScore, Parameters, side_of_tree
 from fencepost.structure import Parse, Sentence, Span, Tree
@@ -35,7 +37,7 @@ ALL = Parameters(deleted=frozenset(), equal_labels=())  # every bracket counts
 WORDS = ["".join(letters) for n in (1, 2, 3) for letters in product("abc", repeat=n)]
 
 
-def doubtful_model(layer: str) -> Model:
+def doubtful_model(layer: str) -> TrainableModel:
     """A random model whose labels are neither certain nor all alike."""
     model = lively_model(layer)
     torch.manual_seed(5)
@@ -47,7 +49,7 @@ def doubtful_model(layer: str) -> Model:
     return model
 
 
-def drawn(model: Model, layer: str) -> list[Parse]:
+def drawn(model: TrainableModel, layer: str) -> list[Parse]:
     """Gold parses by the model's own probabilities: as it is, it is calibrated for them.
 
     Of one word there is one step, so that its probability is that of being right.
@@ -250,6 +252,23 @@ class TestCalibrate:
         assert sum(told) == 17
         assert tree.spans == sum(len(spans_of(found[row], "tree")) for row in (0, 3))
         assert entities.spans == sum(len(spans_of(found[row], "entities")) for row in (1, 3))
+
+    def test_a_model_is_calibrated_for_what_its_beam_finds(self) -> None:
+        narrow = lively_model("tree", "entities")
+        wide = replace(narrow, search=SearchSettings(beams=4))
+        sentences = [Sentence(tuple("abcabcacb"[:n])) for n in (7, 2, 9, 5)]
+        gold = predict(wide, sentences)
+        assert gold != predict(narrow, sentences)
+        for layer, found in zip(
+            ("tree", "entities"), calibrate(wide, gold, parameters=ALL), strict=True
+        ):
+            assert found.right == found.spans == sum(len(spans_of(p, layer)) for p in gold)
+            shown = [one.probability * one.spans for one in found.bins_before]
+            named = (p.tree.spans if layer == "tree" and p.tree else p.entities for p in gold)
+            spans = (span for some in named for span in some or ())
+            chances = [span.probability or 0.0 for span in spans]
+            assert sum(shown) == pytest.approx(sum(chances), abs=1e-4)
+        assert any(one.right < one.spans for one in calibrate(narrow, gold, parameters=ALL))
 
     def test_the_model_stays_as_it_is(self) -> None:
         model = lively_model("tree")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 from math import exp, inf
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost import ConstraintError, DataError, Gazetteer, differences
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.errors import ConfigError
 from fencepost.parser.encoding import Encoded, Recent
-from fencepost.parser.model import Model
 from fencepost.parser.parser import Parser
 from fencepost.structure import Document, Entity, Parse, Sentence, Span
 from fencepost.structure.span import first_crossing
 from fencepost.tasks.labels import join
 from fencepost.tasks.layers import layer_spans
-from tests.parser.test_model import small_model
+from tests.checkpoints.test_model import small_model
 
 LABELS = {"tree": ("S", "NP+VP", "NP"), "entities": ("person", "place", "NP", "person+place")}
 WORDS = ["a", "b", "c", "a", "d", "b", "a"]
 
 
-def lively(*heads: str, seed: int = 3) -> Model:
+def lively(*heads: str, seed: int = 3) -> TrainableModel:
     model = small_model(*heads, labels=LABELS)
     torch.manual_seed(seed)
     for parameter in model.network.parameters():
@@ -151,7 +152,7 @@ class TestReadings:
             assert first_crossing([*parse.tree.spans, *(parse.entities or ())]) is None
 
     def test_none_at_all_are_refused(self, parser: Parser) -> None:
-        with pytest.raises(ConfigError, match="k: at least 1, not 0"):
+        with pytest.raises(ConfigError, match="n_best: a whole number from 1 to 1000, not 0"):
             parser.n_best(WORDS, 0)
 
 
@@ -187,7 +188,9 @@ class TestMarginals:
         assert all(round(10 * row.probability, 6).is_integer() for row in found.tree)
 
     def test_no_samples_are_refused(self, parser: Parser) -> None:
-        with pytest.raises(ConfigError, match="samples: at least 1, not 0"):
+        with pytest.raises(
+            ConfigError, match="samples: a whole number from 1 to 1,000,000 is expected, not int 0"
+        ):
             parser.marginals(WORDS, samples=0)
 
 
@@ -244,7 +247,7 @@ class TestConstraints:
             tree = parser.parse([WORDS, WORDS[:3]], root=root).sentences[1].tree
             assert tree is not None
             assert tree.label == root
-        parse = parser.parse(WORDS, root="place").only()
+        parse = parser.parse(WORDS, root="place", tasks=["entities"]).only()
         assert "place" in labels_at(parse.entities or (), 0, 7)
 
     @pytest.mark.parametrize(
@@ -287,6 +290,15 @@ class TestConstraints:
         ("asked", "message"),
         [
             ({"min_probability": 1.5}, "min_probability: from 0 to 1, not 1.5"),
+            ({"min_probability": "0.5"}, "min_probability: from 0 to 1, not '0.5'"),
+            ({"min_probability": None}, "min_probability: from 0 to 1, not None"),
+            ({"consistent": "no"}, "consistent: True or False, not 'no'"),
+            ({"tasks": 5}, "tasks: a list, not 5"),
+            ({"root": 5}, "root: a text or None, not 5"),
+            ({"labels": 5}, "labels: a list, not 5"),
+            ({"gazetteer": ["Zork"]}, r"like \{'New York': 'place'\}, not 'Zork'"),
+            ({"gazetteer": {"Zork": 5}}, r"not \('Zork', 5\)"),
+            ({"gazetteer": 5}, "gazetteer: a Gazetteer, or phrases with labels, not 5"),
             ({"tasks": ["tree"], "consistent": True}, "consistent: needs tree and entities"),
             ({"tasks": ["tree"], "gazetteer": {"a": "person"}}, "gazetteer: needs entities"),
         ],
@@ -296,6 +308,22 @@ class TestConstraints:
     ) -> None:
         with pytest.raises(ConfigError, match=message):
             parser.parse(WORDS, **asked)
+
+    @pytest.mark.parametrize(
+        ("asked", "message"),
+        [
+            ({"root": "person"}, r"root is 'person', a label of entities; .*NP.* must=\["),
+        ],
+    )
+    def test_that_are_of_the_wrong_kind_are_refused(
+        self, parser: Parser, asked: Any, message: str
+    ) -> None:
+        with pytest.raises(ConstraintError, match=message):
+            parser.parse(WORDS, **asked)
+
+    def test_truth_values_are_numbers(self, parser: Parser) -> None:
+        asked = [(False, True, "NP")]
+        assert parser.parse(WORDS, must=asked) == parser.parse(WORDS, must=[(0, 1, "NP")])
 
     def test_places_are_of_one_sentence(self, parser: Parser) -> None:
         with pytest.raises(ConstraintError, match="of one sentence, and there are 2"):
@@ -308,6 +336,15 @@ class TestConstraints:
         assert "contradict each other" in found[0].status
         assert "ConstraintError" not in found[0].status
         assert found[1].is_ok
+
+    def test_many_spans_are_taken_in_in_linear_time(self, parser: Parser) -> None:
+        spans = [(i, j) for i in range(100) for j in range(i + 1, 101) if (i, j) != (0, 100)]
+        forbid = [(*span, label) for span in spans for label in ("NP", "person")] * 8
+        started = process_time()
+        parse = parser.parse(["a"] * 100, forbid=forbid).only()
+        assert process_time() - started < 10
+        assert parse.entities is not None
+        assert not any(entity.label == "person" for entity in parse.entities if entity[:2] in spans)
 
 
 class TestGazetteers:
@@ -369,13 +406,31 @@ class TestEdits:
         assert (0, 2) in places(edited, "entities")
 
     def test_several_sentences_are_too_many(self, parser: Parser) -> None:
-        with pytest.raises(DataError, match="2 sentences; go through document"):
+        with pytest.raises(DataError, match="2 sentences; go through them"):
             parser.edit(parser.parse([WORDS, WORDS]), must=[(0, 2, None)])
 
     def test_a_sentence_of_long_ago_is_read_again(self, parser: Parser) -> None:
         document = parser.parse(WORDS)
         parser._recent = Recent()
         assert (1, 5) in places(parser.edit(document, must=[(1, 5, None)]), "tree")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda parser: parser.marginals(WORDS, seed=2**70), "seed: a whole number from 0 to "),
+        (lambda parser: parser.marginals(WORDS, seed=-1), "seed: .* not int -1"),
+        (lambda parser: parser.marginals(WORDS, seed="x"), "seed: .* not str 'x'"),
+        (lambda parser: parser.marginals(WORDS, samples=1.5), r"samples: .* not float 1\.5"),
+        (lambda parser: parser.marginals(WORDS, samples=10**9), "samples: .* to 1,000,000"),
+        (lambda parser: parser.edit("abc"), r"a parse or a document, not str 'abc': parser\.edit"),
+        (lambda parser: parser.score(WORDS, 5), "analysis: a parse, a tree, .* not int 5"),
+        (lambda parser: Parser(parser.model, max_words=-1), "max_words: .* not int -1"),
+    ],
+)
+def test_wrong_arguments_are_told(parser: Parser, call: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        call(parser)
 
 
 def encoded(*words: str) -> Encoded:

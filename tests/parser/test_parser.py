@@ -3,29 +3,37 @@
 import logging
 import math
 import pickle
+import sqlite3
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fencepost
+from fencepost.batching.numbers import Numbers
 from fencepost.batching.vocabulary import Labels
-from fencepost.build import Numbers
+from fencepost.checkpoints.loading import load_model
+from fencepost.checkpoints.model import save_model
+from fencepost.checkpoints.trainable import TrainableModel
+from fencepost.config import SearchSettings
 from fencepost.errors import ConfigError, DataError, ModelError
 from fencepost.parser import documents as module
-from fencepost.parser.asking import Asked, parts_of
-from fencepost.parser.loading import load_model
-from fencepost.parser.model import Model, save_model
+from fencepost.parser.options import Asked, parts_of
 from fencepost.parser.parser import Parser, load
 from fencepost.parser.predict import predict, predict_batch
+from fencepost.run.evaluate import evaluate
 from fencepost.structure import Document, Entity, FoundSpan, Parse, Sentence
-from tests.parser.test_model import small_model, transformer_model
+from tests.checkpoints.test_model import small_model, transformer_model
 from tests.tiny import tiny_transformer
 
 TEXT = "The cat sat on the mat.  It slept,\n\nand (b) ate 🐟 at Dr. Bo's."
@@ -46,7 +54,7 @@ ODD = [
 ]
 
 
-def lively_model(*heads: str) -> Model:
+def lively_model(*heads: str) -> TrainableModel:
     """A random model that finds some of everything."""
     model = small_model(*heads)
     torch.manual_seed(3)
@@ -103,11 +111,17 @@ class TestInputs:
         assert parser.parse(empty) == Document(())
 
     def test_a_list_of_words_is_one_sentence_and_never_split(self, parser: Parser) -> None:
-        document = parser.parse(["The cat.", "isn't", "(", " "])
+        words = ("cat.", "isn't", "(", "a\u00a0b")
+        document = parser.parse(list(words))
         (parse,) = document.sentences
-        assert parse.words == ("The cat.", "isn't", "(", " ")
+        assert parse.words == words
         assert document.text is None
         assert document.tree is parse.tree
+
+    def test_words_of_a_sentence_may_hold_blanks(self, parser: Parser) -> None:
+        words = ("The cat.", "isn't", "(", " ")
+        (parse,) = parser.parse(Sentence(words)).sentences
+        assert parse.words == words
 
     def test_a_list_of_lists_is_as_many_sentences(self, parser: Parser) -> None:
         document = parser.parse([["a", "b"], ("c",), Sentence(("d",), id="d")])
@@ -123,7 +137,7 @@ class TestInputs:
     @pytest.mark.parametrize("text", ODD, ids=lambda text: ascii(text)[:20])
     @pytest.mark.parametrize("as_words", [False, True])
     def test_odd_words_are_parsed(self, parser: Parser, text: str, as_words: bool) -> None:
-        document = parser.parse([text] if as_words else text)
+        document = parser.parse(Sentence((text,)) if as_words else text)
         assert document.is_ok
         assert len(document.sentences) == 1
         assert document.tree is not None
@@ -131,7 +145,7 @@ class TestInputs:
     @pytest.mark.parametrize("text", ODD, ids=lambda text: ascii(text)[:20])
     def test_odd_words_are_parsed_by_a_transformer(self, reader: Parser, text: str) -> None:
         close(reader.parse(text), next(reader.parse_many([text, "the cat"])))
-        assert reader.parse([text]).tree is not None
+        assert reader.parse(Sentence((text,))).tree is not None
 
     def test_three_thousand_words_are_one_sentence(self, parser: Parser) -> None:
         (parse,) = parser.parse(["a", "b", "c"] * 1000).sentences
@@ -157,14 +171,14 @@ class TestInputs:
         close(document, next(parser.parse_many([doc, "a"])))
         assert parser.n_best(tokens.Doc(vocab, words=["a", "b"]), 2)
 
-    def test_a_doc_without_boundaries_is_split_as_spacy_does_and_stays_as_it_is(
+    def test_a_doc_without_boundaries_is_split_by_our_rules_and_stays_as_it_is(
         self, parser: Parser
     ) -> None:
         spacy = pytest.importorskip("spacy")
-        doc = spacy.blank("en")(" \n a b! \n c a! b \n\n")
+        doc = spacy.blank("en")(" \n a b! \n C approx. a! B \n\n")
         document = parser.parse(doc)
         found = [parse.words for parse in document.sentences]
-        assert found == [("a", "b", "!"), ("c", "a", "!"), ("b",)]
+        assert found == [("a", "b", "!"), ("C", "approx", ".", "a", "!"), ("B",)]
         assert not doc.has_annotation("SENT_START")
         for empty in ("", " \n"):
             assert parser.parse(spacy.blank("en")(empty)) == Document((), empty)
@@ -218,6 +232,19 @@ class TestInputs:
         assert (bad.sentences, bad.text) == ((), None)
         assert bad.status == f"TypeError: {message}"
         assert good == parser.parse("a")
+
+    @pytest.mark.parametrize("texts", [["The cat sat.", "a"], [["a"], ["b", "c\td"]], [" "]])
+    def test_a_list_of_texts_is_not_one_of_words(self, parser: Parser, texts: Any) -> None:
+        with pytest.raises(TypeError, match=r"holds a blank; of several texts, parse_many") as one:
+            parser.parse(texts)
+        assert "parse(fencepost.Sentence(words))" in str(one.value)
+        bad, good = parser.parse_many([texts, "a"])
+        assert (bad.status, good.is_ok) == (f"TypeError: {one.value}", True)
+
+    def test_words_that_hold_blanks_can_be_meant(self, parser: Parser) -> None:
+        words = ("New York", "20\u00a0000")
+        assert parser.parse(Sentence(words)).words == words
+        assert parser.parse([words[1]]).words == words[1:]
 
     def test_lists_that_are_nested_deeply_or_raise_take_nothing_down(self, parser: Parser) -> None:
         deep: list[Any] = []
@@ -275,14 +302,56 @@ class TestChoices:
             parser.parse("a", tasks=["entities"])
         with pytest.raises(ConfigError, match=message):
             parser.parse_many(["a"], tasks=["tree", "entities"])  # before the first is asked for
-        assert repr(parser) == "<fencepost.Parser: tree>"
+        assert repr(parser) == "<Parser: tree>"
 
-    @pytest.mark.parametrize("beams", [0, -1])
-    def test_no_beams_are_refused(self, parser: Parser, beams: int) -> None:
-        with pytest.raises(ConfigError, match=f"beams: at least 1, not {beams}"):
-            parser.parse("a", beams=beams)
-        with pytest.raises(ConfigError, match="beams"):
-            parser.parse_many(["a"], beams=beams)
+    @pytest.mark.parametrize("wrong", [0, -1, 2.5, float("nan"), "4", True, 10**9])
+    def test_numbers_that_make_no_sense_are_refused(self, parser: Parser, wrong: Any) -> None:
+        message = f"a whole number from 1 to 1000, not {wrong!r}"
+        for ask in (
+            partial(parser.parse, "a"),
+            partial(parser.parse_many, ["a"]),
+            partial(parser.n_best, "a", 2),
+            partial(predict, parser.model, []),
+            partial(evaluate, parser.model, []),
+        ):
+            with pytest.raises(ConfigError, match=f"beams: {message}"):
+                ask(beams=wrong)
+        with pytest.raises(ConfigError, match=f"n_best: {message}"):
+            parser.n_best("a", wrong)
+
+    def test_whole_numbers_of_numpy_are_taken(self, parser: Parser) -> None:
+        two: Any = np.int64(2)
+        assert parser.parse("a b", beams=two) == parser.parse("a b", beams=2)
+
+    def test_a_model_searches_as_wide_as_it_says(self, parser: Parser) -> None:
+        wide = Parser(replace(parser.model, search=SearchSettings(beams=4)))
+        texts = ["a b c b a", "c a b a c b", "b c c a a b c a"]
+        expected = [parser.parse(text, beams=4) for text in texts]
+        assert expected != [parser.parse(text) for text in texts]  # or it would show nothing
+        assert [wide.parse(text) for text in texts] == expected
+        assert list(wide.parse_many(texts)) == list(parser.parse_many(texts, beams=4))
+        assert [wide.parse(text, beams=1) for text in texts] == [parser.parse(t) for t in texts]
+        sentences = [document.only().sentence for document in expected]
+        assert predict(wide.model, sentences) == predict(parser.model, sentences, beams=4)
+
+    @pytest.mark.parametrize(
+        ("own", "options", "beams"),
+        [
+            (1, {}, 1),
+            (4, {}, 4),
+            (4, {"beams": None}, 4),
+            (4, {"beams": 2}, 2),
+            (4, {"best": 2}, 10),
+            (40, {"best": 2}, 40),
+            (4, {"best": 20}, 20),
+            (4, {"best": 20, "beams": 30}, 30),
+        ],
+    )
+    def test_the_width_that_is_asked_for_wins(
+        self, parser: Parser, own: int, options: dict[str, Any], beams: int
+    ) -> None:
+        wide = Parser(replace(parser.model, search=SearchSettings(beams=own)))
+        assert wide.asked(**options).beams == beams
 
     def test_a_beam_finds_what_is_at_least_as_likely(self, parser: Parser) -> None:
         greedy, beam = (parser.parse("a b c b a", beams=beams).log_prob for beams in (1, 16))
@@ -337,7 +406,6 @@ class TestMany:
     def test_inputs_are_read_as_they_are_needed(
         self, parser: Parser, monkeypatch: pytest.MonkeyPatch, text: str, words: int
     ) -> None:
-        monkeypatch.setattr(module, "CHUNK_WORDS", 30)
         monkeypatch.setattr(module, "CHUNK_TEXTS", 20)
         read = 0
 
@@ -347,12 +415,79 @@ class TestMany:
                 read += 1
                 yield text
 
-        found = parser.parse_many(endless())
+        found = parser.parse_many(endless(), batch_words=30, max_wait=None)
         assert read == 0
         assert len(next(found).sentences) == (1 if words else 0)
         assert read == (20 if words else 40)  # one chunk more than is given out
         assert len(list(islice(found, 45))) == 45
         assert read == (60 if words else 80)
+
+    def test_documents_of_a_slow_generator_do_not_wait_for_more(self, parser: Parser) -> None:
+        out, came = [], threading.Event()
+
+        def slow() -> Iterator[str]:
+            for _ in range(3):
+                yield from ("a b", "c")
+                assert came.wait(30), "waits for more"
+                came.clear()
+
+        for document in parser.parse_many(slow()):
+            out.append(document.text)
+            if len(out) % 2 == 0:
+                came.set()
+        assert out == ["a b", "c"] * 3
+
+    def test_a_generator_that_trickles_is_not_waited_for(self, parser: Parser) -> None:
+        read = 0
+
+        def trickling() -> Iterator[str]:
+            nonlocal read
+            while True:
+                read += 1
+                time.sleep(0.02)
+                yield "a"
+
+        found = parser.parse_many(trickling(), max_wait=0.1)
+        assert next(found).text == "a"
+        assert read < 500
+
+    @pytest.mark.parametrize("max_wait", [0, 0.1, None])
+    def test_what_was_read_before_an_error_is_parsed(
+        self, parser: Parser, max_wait: float | None
+    ) -> None:
+        def broken() -> Iterator[str]:
+            yield from "abc"
+            raise RuntimeError("no more")
+
+        found = parser.parse_many(broken(), batch_words=2, max_wait=max_wait)
+        assert [next(found).text for _ in range(3)] == ["a", "b", "c"]
+        with pytest.raises(RuntimeError, match="no more"):
+            next(found)
+
+    def test_what_belongs_to_a_thread_is_read_there(self, parser: Parser) -> None:
+        rows = sqlite3.connect(":memory:").execute("VALUES ('a'), ('b')")
+        texts = (text for (text,) in rows)
+        with pytest.raises(sqlite3.ProgrammingError) as raised:
+            list(parser.parse_many(texts))
+        assert "max_wait=None" in raised.value.__notes__[0]
+        rows = sqlite3.connect(":memory:").execute("VALUES ('a'), ('b')")
+        texts = (text for (text,) in rows)
+        assert [document.text for document in parser.parse_many(texts, max_wait=None)] == ["a", "b"]
+
+    @pytest.mark.parametrize(
+        ("option", "message"),
+        [
+            ({"batch_words": 0}, "batch_words: a whole number from 1"),
+            ({"batch_words": "9"}, "batch_words: a whole number from 1"),
+            ({"max_wait": -1}, "max_wait: seconds from 0 to 86,400 or None, not int -1"),
+            ({"max_wait": "1"}, "max_wait: seconds from 0 to 86,400 or None, not str '1'"),
+        ],
+    )
+    def test_how_long_to_wait_is_checked(
+        self, parser: Parser, option: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(ConfigError, match=message):
+            parser.parse_many(["a"], **option)
 
     def test_an_input_that_cannot_be_read_ends_the_stream(self, parser: Parser) -> None:
         def broken() -> Iterator[str]:
@@ -383,7 +518,7 @@ class TestFailures:
         """A parser that fails at any sentence with the word `bad`."""
 
         def fail(
-            model: Model, sentences: Sequence[Sentence], asked: Asked, **options: Any
+            model: TrainableModel, sentences: Sequence[Sentence], asked: Asked, **options: Any
         ) -> list[Parse]:
             if any("bad" in sentence.words for sentence in sentences):
                 raise RuntimeError("this cannot be read")
@@ -506,7 +641,7 @@ class TestLoad:
     def test_without_a_name_it_is_the_one_that_ships(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("fencepost.parser.shipped.MODELS", folder.parent)
+        monkeypatch.setattr("fencepost.checkpoints.shipped.MODELS", folder.parent)
         with pytest.raises(ModelError, match=r"en-small: there is no such folder.*\(model\)"):
             load()
         folder.rename(folder.parent / "en-small")
@@ -526,11 +661,11 @@ class TestLoad:
     def test_threads_are_set(self, folder: Path) -> None:
         before = torch.get_num_threads()
         try:
-            load(folder, threads=1)
+            load(folder, threads=1, backend="torch")
             assert torch.get_num_threads() == 1
         finally:
             torch.set_num_threads(before)
-        with pytest.raises(ConfigError, match="threads: at least 1, not 0"):
+        with pytest.raises(ConfigError, match="threads: a whole number from 1 to 1024, not 0"):
             load(folder, threads=0)
 
 
@@ -542,9 +677,9 @@ def test_half_of_the_bits_are_half_of_the_size_and_parse_again(tmp_path: Path) -
     sizes = [(tmp_path / x / "weights.safetensors").stat().st_size for x in ("whole", "half")]
     assert 0.45 < sizes[1] / sizes[0] < 0.65  # the names of weights do not shrink
     again = load_model(tmp_path / "half")
-    assert {value.dtype for value in again.network.parameters()} == {torch.float32}
-    for name, value in model.network.state_dict().items():
-        assert torch.allclose(again.network.state_dict()[name], value, rtol=1e-3, atol=1e-6), name
+    for name, value in model.network.weights().items():
+        close = np.allclose(again.network.weights()[name], value, rtol=1e-3, atol=1e-6)
+        assert close, name
     found = Parser(again).parse("the cat sat on the mat")
     whole = parser.parse("the cat sat on the mat")
     assert found.log_prob == pytest.approx(whole.log_prob, rel=0.05)
@@ -573,10 +708,11 @@ def folder_of_bert(tmp_path: Path) -> Path:
 def test_a_stream_that_nobody_reads_on_stops_soon(
     parser: Parser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "CHUNK_WORDS", 40)
     monkeypatch.setattr(module, "BATCH_WORDS", 4)
     told: list[int] = []
-    stream = parser.parse_many((["a", "b"] for _ in range(10_000)), done=told.append)
+    stream = parser.parse_many(
+        (["a", "b"] for _ in range(10_000)), batch_words=40, done=told.append
+    )
     next(stream)
     stream.close()  # type: ignore[attr-defined]
     before = sum(told)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from fencepost.batching.steps import Steps, numbered
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.decoding.walk import score
 from fencepost.model.head import PointingHead
 from fencepost.parser.encoding import encode
-from fencepost.parser.model import Model
 from fencepost.parser.predict import predict
 from fencepost.parser.scores import scored
 from fencepost.parser.steps import Step, given_steps
@@ -47,7 +47,7 @@ def golds(draw: st.DrawFn) -> Parse:
     return Parse(sentence, Tree(sentence, tuple(layers[0])), tuple(layers[1]))
 
 
-def judged(gold: Parse, layer: str, *, model: Model = MODEL) -> tuple[Step, ...]:
+def judged(gold: Parse, layer: str, *, model: TrainableModel = MODEL) -> tuple[Step, ...]:
     encoded = encode(model, [gold.sentence], tasks=())
     (found,) = given_steps(model, encoded, [gold], layer=layer)
     return found
@@ -104,7 +104,7 @@ def test_gold_steps_are_as_likely_as_score_says_alone_and_in_a_batch(
     spans = [layer_spans(gold, layer) or () for gold in some]
     labels = MODEL.numbers.labels[layer]
     log_probs = score(
-        MODEL.stepper(layer),
+        MODEL.network.stepper(layer),
         encoded.boundaries,
         encoded.lengths,
         MODEL.rules(layer),

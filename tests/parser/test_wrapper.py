@@ -7,18 +7,19 @@ from pathlib import Path
 import pytest
 
 from fencepost.batching.examples import usual_wrapper
+from fencepost.checkpoints.loading import load_model
+from fencepost.checkpoints.model import save_model
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.errors import ConstraintError, ModelError
-from fencepost.parser.loading import load_model
-from fencepost.parser.model import Model, save_model
 from fencepost.parser.parser import Parser
 from fencepost.run.evaluate import compared, main_figure
 from fencepost.structure import Parse, Tree
-from tests.parser.test_model import save_unlisted, small_model
+from tests.checkpoints.test_model import save_unlisted, small_model
 
 TEXTS = ("a", "a b", "b a c", "c c a b a", "d d d d d d d")
 
 
-def wrapped_model(wrapper: str | None = "ROOT", *names: str) -> Model:
+def wrapped_model(wrapper: str | None = "ROOT", *names: str) -> TrainableModel:
     model = small_model("tree", labels={"tree": names or ("S", "NP", r"\0")})
     return replace(model, numbers=replace(model.numbers, wrapper=wrapper))
 

@@ -2,6 +2,7 @@ import time
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -401,3 +402,33 @@ def test_what_is_not_a_place_is_refused(place: object) -> None:
 def test_labels_are_a_list() -> None:
     with pytest.raises(ConstraintError, match=r"like \['NP'\]"):
         Constraints.of(labels="NP")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"must": 5}, "must is 5; it should be a list"),
+        ({"forbid": None}, "forbid is None; it should be a list"),
+        ({"labels": 5}, "labels is 5; it should be a list"),
+        ({"labels": ["NP", 5]}, "labels has 5; it should be the name of a label"),
+        ({"root": 5}, "root is 5; it should be the name of a label"),
+    ],
+)
+def test_what_is_no_list_or_no_label_is_refused(asked: Any, message: str) -> None:
+    with pytest.raises(ConstraintError, match=message):
+        Constraints.of(**asked)
+
+
+def test_many_spans_are_taken_in_in_linear_time() -> None:
+    known = {str(number): (str(number),) for number in range(100)}
+    some = [(i, j, None) for i in range(100) for j in range(i + 1, 101) if (i, j) != (0, 100)]
+    labelled = [(i, j, str(label)) for i, j, _ in some for label in range(12)]
+    for forbid in (some, labelled, [(0, 2, "1")] * 60_000):
+        asked = Constraints.of(forbid=forbid, must=[(0, 100, "3")])
+        started = time.process_time()
+        asked.limits(known, 100, open_root=False)
+        assert time.process_time() - started < 5  # squared, it took minutes
+    started = time.process_time()
+    with pytest.raises(ConstraintError, match=r"must \(0, 2\) 1 and forbid \(0, 2\) 1 contradict"):
+        Constraints.of(forbid=forbid, must=[(0, 2, "1")]).limits(known, 100, open_root=False)
+    assert time.process_time() - started < 5

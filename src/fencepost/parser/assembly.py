@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 from typing import TypeVar
 
@@ -63,6 +63,7 @@ def parse_of(
     *,
     wrapper: str | None,
     min_probability: float = 0.0,
+    names: bool = False,
 ) -> Parse:
     """The parse that has these layers.
 
@@ -71,6 +72,7 @@ def parse_of(
         layers: by name.
         wrapper: goes around the tree; None: there is none.
         min_probability: entities below it are left out.
+        names: whether entities that are no names are left out, too.
     """
     tree, named = None, None
     if "tree" in layers:
@@ -80,4 +82,7 @@ def parse_of(
         every = entities.decode(layers["entities"].found(sentence, Entity))
         named = tuple(span for span in every if (span.probability or 0.0) >= min_probability)
     log_probs = {name: layer.log_prob for name, layer in layers.items()}
-    return Parse(sentence, tree, named, log_probs=log_probs or None)
+    parse = Parse(sentence, tree, named, log_probs=log_probs or None)
+    if not names:
+        return parse
+    return replace(parse, entities=tuple(one for one in parse.entities or () if one.is_name))

@@ -2,7 +2,8 @@
 
 The probability of a span is that of the step which made it, given the steps before. A network that
 has learned its data by heart is too sure of its steps. Dividing all scores by one number changes
-no greedy parse, and makes these probabilities say how often such spans are right.
+no greedy parse, and makes these probabilities say how often such spans are right. A beam weighs
+whole parses, so it may find others then; it is fitted to those that it finds before.
 
 Sentences are read and parsed once. What each step was chosen from is kept, and with it any other
 temperature costs a few sums.
@@ -19,10 +20,10 @@ import numpy as np
 
 from fencepost.batching.arrays import Bools, Floats
 from fencepost.batching.batches import by_words
+from fencepost.checkpoints.model import Model
+from fencepost.parser.correctness import Outcomes, joined, outcomes_of
 from fencepost.parser.encoding import encode
-from fencepost.parser.model import Model
-from fencepost.parser.outcomes import Outcomes, joined, outcomes_of
-from fencepost.parser.predict import BATCH_WORDS, Done, unheard
+from fencepost.parser.predict import BATCH_WORDS, Done, no_progress
 from fencepost.scoring import Comparison, Parameters
 from fencepost.structure import Parse
 from fencepost.tasks.layers import POINTING, layer_spans
@@ -157,7 +158,7 @@ def fit(outcomes: Outcomes, among: Bools) -> float:
 
     Args:
         outcomes: of one head.
-        among: which spans, (spans,)
+        among: mask of the spans that count, (spans,)
     """
     right = outcomes.right[among]
     if right.all() or not right.any():
@@ -173,7 +174,7 @@ def calibration_of(layer: str, outcomes: Outcomes, *, sentences: int) -> Calibra
     """The calibration that some outcomes lead to.
 
     Args:
-        layer: whose they are.
+        layer: `tree` or `entities`.
         outcomes: of its head.
         sentences: in how many these spans were looked for.
     """
@@ -197,30 +198,28 @@ def calibration_of(layer: str, outcomes: Outcomes, *, sentences: int) -> Calibra
 
 
 def calibrate(
-    model: Model, gold: Sequence[Parse], *, parameters: Parameters, done: Done = unheard
+    model: Model, gold: Sequence[Parse], *, parameters: Parameters, done: Done = no_progress
 ) -> tuple[Calibration, ...]:
     """A calibration of each pointing head whose layer some gold sentence has.
 
     The model stays as it is.
 
     Args:
-        model: which parses, greedily.
+        model: to parse with, at its own width of the beam.
         gold: the annotation.
         parameters: which brackets of trees count, and which labels are the same.
-        done: is told how many words were parsed, batch by batch.
+        done: called with the number of words after each batch.
     """
     numbered = [(number, parse) for number, parse in enumerate(gold) if parse.words]
     found: dict[str, list[Outcomes]] = {
         layer: []
         for layer in POINTING
-        if layer in model.network.heads and any(_has(parse, layer) for _, parse in numbered)
+        if layer in model.network.layers and any(_has(parse, layer) for _, parse in numbered)
     }
     if not found:
         return ()
     comparison = Comparison(parameters)
-    was_training = model.network.training
-    model.network.eval()
-    try:
+    with model.network.evaluating():
         for batch in by_words([len(parse.words) for _, parse in numbered], most=BATCH_WORDS):
             some = [numbered[row] for row in batch]
             encoded = encode(model, [parse.sentence for _, parse in some], tasks=())
@@ -230,8 +229,6 @@ def calibrate(
                         outcomes_of(model, encoded, layer=layer, gold=some, comparison=comparison)
                     )
             done(sum(len(parse.words) for _, parse in some))
-    finally:
-        model.network.train(was_training)
     return tuple(
         calibration_of(
             layer, joined(parts), sentences=sum(_has(parse, layer) for _, parse in numbered)

@@ -10,11 +10,13 @@ from itertools import pairwise
 import numpy as np
 
 from fencepost.batching.arrays import Bools, Floats, Ints
+from fencepost.batching.steps import Steps
 from fencepost.batching.vocabulary import FILLER
+from fencepost.checkpoints.model import Model
+from fencepost.decoding.beam import beam
 from fencepost.decoding.rules import MINUS, asked_before
-from fencepost.decoding.walk import Choice, walk
+from fencepost.decoding.walk import Choice, Given, Policy, walk
 from fencepost.parser.encoding import Encoded
-from fencepost.parser.model import Model
 from fencepost.scoring import Comparison, Side, side_of_tree
 from fencepost.structure import Parse, Span
 from fencepost.structure.tree import WRAPPERS
@@ -79,12 +81,12 @@ def outcomes_of(
     gold: Sequence[tuple[int, Parse]],
     comparison: Comparison,
 ) -> Outcomes:
-    """What greedy search finds in a batch, and whether it is right.
+    """The results of the model's own search in a batch, and their correctness.
 
     Args:
-        model: which parses.
+        model: to parse with.
         encoded: the sentences.
-        layer: which layer of them; at least one has it, and those that do not are left out.
+        layer: of the parses; at least one has it, and those that do not are left out.
         gold: the annotation of each sentence, with its number.
         comparison: of trees.
     """
@@ -96,8 +98,13 @@ def outcomes_of(
     steps = 0
     lengths = encoded.lengths[rows]
     is_label = layer == "tree" and model.numbers.wrapper_is_label
-    stepper, rules = model.stepper(layer), model.rules(layer)
-    for choice in walk(stepper, encoded.boundaries[rows], lengths, rules):
+    stepper, rules = model.network.stepper(layer), model.rules(layer)
+    search_in = (stepper, encoded.boundaries[rows], lengths, rules)
+    policy: Policy | None = None
+    if model.search.beams > 1:  # the same steps again, with all that they were chosen from
+        found = beam(*search_in, beams=model.search.beams)
+        policy = Given(Steps(found.boundaries[:, 0], found.labels[:, 0], found.counts[:, 0]))
+    for choice in walk(*search_in, policy):
         kept = choice.label != FILLER  # a finished row has none either
         doubts = _answers(choice) if rules.nearest_first else _below(choice.points, choice.boundary)
         points.append(doubts[kept])
@@ -122,7 +129,7 @@ def outcomes_of(
         )
     made = np.array(counted, dtype=np.intp).reshape(-1, 3)
     return Outcomes(
-        model.network.head(layer).temperature,
+        rules.temperature,
         (Choices(np.concatenate(points), np.concatenate(chains), made[:, 0], rules.nearest_first),),
         made[:, 1].astype(np.bool_),
         made[:, 2],
@@ -137,7 +144,7 @@ def right_spans(
     Args:
         gold: the annotation.
         spans: those of a predicted layer, with single labels.
-        layer: which one.
+        layer: `tree` or `entities`.
         comparison: tells which brackets of trees count.
     """
     if layer == "tree":

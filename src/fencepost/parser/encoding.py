@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from threading import Lock
 
 import numpy as np
-import torch
 
 from fencepost.batching.arrays import Floats, Ints
-from fencepost.parser.model import Model
+from fencepost.checkpoints.model import Model
 from fencepost.structure import Sentence
 
 _RECENT_WORDS = 20_000  # whose boundaries are kept
@@ -26,26 +25,21 @@ class Encoded:
     lengths: Ints  # in words, (sentences,)
 
 
-@torch.no_grad()
 def encode(model: Model, sentences: Sequence[Sentence], *, tasks: Collection[str]) -> Encoded:
     """Read sentences of at least one word, and find their tags if these are asked for.
 
     Args:
-        model: which reads them.
+        model: to encode with.
         sentences: tags that they have are kept.
         tasks: `tags`, or not.
     """
-    network = model.network
     inputs = model.read([sentence.words for sentence in sentences])
-    states = network.states(inputs)
-    if network.tags is not None and "tags" in tasks:
-        scores = network.tag_scores(states)
-        scores[:, :, 0] = float("-inf")  # no word is a filler
-        best = scores.argmax(-1).tolist()
+    boundaries, scores = model.network.read(inputs, tags="tags" in tasks)
+    if scores is not None:
+        best = (scores[:, :, 1:].argmax(-1) + 1).tolist()  # no word is a filler
         sentences = [
             _tagged(model, sentence, row) for sentence, row in zip(sentences, best, strict=True)
         ]
-    boundaries = network.boundaries(states).float().cpu().numpy()
     return Encoded(tuple(sentences), boundaries, inputs.lengths)
 
 
@@ -81,7 +75,7 @@ class Recent:
             self._words -= len(words)
 
     def find(self, sentence: Sentence) -> Encoded | None:
-        """What was read of a sentence; None if that was too long ago."""
+        """The encoding of a sentence; None if it is no longer there."""
         with self._lock:
             boundaries = self._kept.get(sentence.words)
         if boundaries is None:

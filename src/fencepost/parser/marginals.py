@@ -1,4 +1,4 @@
-"""What many samples of parses agree on: posteriors of spans, and the parse of the majority."""
+"""Marginals from samples of parses: posteriors of spans, and the parse of the majority."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from math import sqrt
 
 import numpy as np
 
+from fencepost.checkpoints.model import Model
 from fencepost.decoding.walk import sample
+from fencepost.parser.assembly import Reading, parse_of, readings_of
 from fencepost.parser.encoding import Encoded
-from fencepost.parser.model import Model
-from fencepost.parser.readings import Reading, parse_of, readings_of
 from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
 from fencepost.structure.span import by_place
 from fencepost.tasks import constituency, entities
@@ -48,9 +48,9 @@ def draw(
     """Parses of one sentence, drawn by their probability.
 
     Args:
-        model: which draws them.
+        model: to sample from.
         encoded: the sentence.
-        layers: which layers; each is drawn by itself.
+        layers: to sample, each by itself.
         samples: how many parses.
         seed: of chance.
     """
@@ -65,7 +65,7 @@ def draw(
                 (1, len(some), 2 * (2 * len(sentence) - 1)), dtype=np.float32
             )
             found = sample(
-                model.stepper(layer),
+                model.network.stepper(layer),
                 encoded.boundaries,
                 encoded.lengths,
                 model.rules(layer),
@@ -78,7 +78,7 @@ def draw(
 
 
 def marginals_of(samples: Sequence[Parse]) -> Marginals:
-    """What samples of the parses of one sentence agree on.
+    """The marginals of one sentence, from samples of its parses.
 
     A span is in the parse of the majority if more than half of the samples have one there; two such
     spans are together in some sample, so they never cross. Of the labels seen there it has the most

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from heapq import nlargest
 
 from fencepost.batching.batches import by_words
+from fencepost.checkpoints.model import Model
 from fencepost.decoding.beam import beam
 from fencepost.decoding.constraints import RowLimits, limits_of
 from fencepost.decoding.walk import greedy
-from fencepost.parser.asking import Asked
+from fencepost.parser.assembly import Reading, parse_of, readings_of
 from fencepost.parser.encoding import Encoded, encode
-from fencepost.parser.model import Model
-from fencepost.parser.readings import Reading, parse_of, readings_of
+from fencepost.parser.options import Asked, beams_of
 from fencepost.structure import Parse, Sentence, Span
 from fencepost.tasks.layers import POINTING
 from fencepost.transition import Constraints
 
 BATCH_WORDS = 3000  # read at a time
-Done = Callable[[int], None]  # is told how many words more are done
+Done = Callable[[int], None]  # called with the number of words after each batch
 
 
-def unheard(words: int) -> None:
-    """Nobody wants to know how many words more are done."""
+def no_progress(words: int) -> None:
+    """Ignore progress."""
 
 
 def predict(
@@ -31,23 +31,24 @@ def predict(
     sentences: Sequence[Sentence],
     *,
     tasks: Collection[str] | None = None,
-    beams: int = 1,
+    beams: int | None = None,
     canonical: bool = True,
     batch_words: int = BATCH_WORDS,
-    done: Done = unheard,
+    done: Done = no_progress,
 ) -> list[Parse]:
     """The best parse of each sentence, with the layers that the model has heads for.
 
     Args:
-        model: which finds them.
+        model: to parse with.
         sentences: with their words; tags that they have are kept.
-        tasks: which heads are asked; None: all.
-        beams: 1 is greedy search.
+        tasks: heads to parse with; None: all.
+        beams: 1 is greedy search; None: the model's own width.
         canonical: whether search keeps to the canonical rules; the paper's does not.
         batch_words: how many words are read at a time.
-        done: is told how many words were parsed, batch by batch.
+        done: called with the number of words after each batch.
     """
-    asked = Asked(model.heads.names if tasks is None else tuple(tasks), beams, canonical)
+    names = model.heads.names if tasks is None else tuple(tasks)
+    asked = Asked(names, beams_of(model, beams), canonical)
     found: dict[int, Parse] = {}
     for batch in by_words([len(sentence) for sentence in sentences], most=batch_words):
         parses = predict_batch(model, [sentences[row] for row in batch], asked)
@@ -66,74 +67,80 @@ def predict_batch(
     """The best parse of each sentence of a batch.
 
     Args:
-        model: which finds them.
+        model: to parse with.
         sentences: with their words.
         asked: what to find.
-        keep: is given the sentences as they were read.
+        keep: called with the encoded sentences.
     """
     waiting = [row for row, sentence in enumerate(sentences) if sentence.words]
     found = {row: Parse(sentence) for row, sentence in enumerate(sentences)}
     if waiting:
-        constraints = [asked.of(sentences[row]) for row in waiting]
-        check_constraints(model, [sentences[row] for row in waiting], constraints, asked)
-        was_training = model.network.training
-        model.network.eval()
-        try:
-            encoded = encode(model, [sentences[row] for row in waiting], tasks=asked.tasks)
-            parses = search(model, encoded, asked, constraints=constraints)
-        finally:
-            model.network.train(was_training)
+        batch = [sentences[row] for row in waiting]
+        bounds = Bounds.of(model, batch, asked)
+        with model.network.evaluating():
+            encoded = encode(model, batch, tasks=asked.tasks)
+            parses = search(model, encoded, asked, bounds)
         found.update(zip(waiting, (best for best, *_ in parses), strict=True))
         if keep is not None:
             keep(encoded)
     return [found[row] for row in range(len(sentences))]
 
 
-def check_constraints(
-    model: Model,
-    sentences: Sequence[Sentence],
-    constraints: Sequence[Mapping[str, Constraints]],
-    asked: Asked,
-) -> None:
-    """Refuse what no parse can obey.
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The constraints on the sentences of a batch, and the steps that they leave."""
 
-    Raises:
-        ConstraintError: it names what contradicts what.
-    """
-    lengths = [len(sentence) for sentence in sentences]
-    for layer in layers_of(model, asked):
-        own = [one.get(layer) for one in constraints]
-        row_limits(model, layer, own, lengths)
+    constraints: list[dict[str, Constraints]]  # of each sentence, by layer
+    limits: dict[str, RowLimits | None]  # by layer
+
+    @classmethod
+    def of(cls, model: Model, sentences: Sequence[Sentence], asked: Asked) -> Bounds:
+        """The bounds that the options set for some sentences, before any layer is found.
+
+        Raises:
+            ConstraintError: no parse can obey; it names what contradicts what.
+        """
+        constraints = [asked.of(sentence) for sentence in sentences]
+        lengths = [len(sentence) for sentence in sentences]
+        limits = {
+            layer: row_limits(model, layer, [one.get(layer) for one in constraints], lengths)
+            for layer in layers_of(model, asked)
+        }
+        return cls(constraints, limits)
 
 
 def search(
     model: Model,
     encoded: Encoded,
     asked: Asked,
+    bounds: Bounds,
     *,
-    constraints: Sequence[Mapping[str, Constraints]],
     best: int = 1,
 ) -> list[list[Parse]]:
     """The best parses of sentences that have been read: at least one each, the best first.
 
     Args:
-        model: which finds them.
+        model: to parse with.
         encoded: the sentences.
         asked: what to find, and how.
-        constraints: what each sentence's layers have to obey.
+        bounds: of these sentences.
         best: how many parses are wanted of each.
     """
     ways: list[list[dict[str, Reading]]] = [[{}] for _ in encoded.sentences]
     for layer in layers_of(model, asked):
         # Entities that have to agree with the tree are looked for anew for each tree.
-        follows = asked.consistent and layer == "entities"
+        follows = asked.options["consistent"] and layer == "entities"
         longer: list[list[dict[str, Reading]]] = [[] for _ in ways]
         for rank in range(max(map(len, ways)) if follows else 1):
-            own = [one.get(layer) for one in constraints]
+            limits = bounds.limits[layer]
             if follows:
                 trees = [row[min(rank, len(row) - 1)]["tree"] for row in ways]
-                own = [beside(one, tree.spans) for one, tree in zip(own, trees, strict=True)]
-            readings = _readings(model, encoded, layer, asked=asked, constraints=own, best=best)
+                own = [
+                    beside(one.get(layer), tree.spans)
+                    for one, tree in zip(bounds.constraints, trees, strict=True)
+                ]
+                limits = row_limits(model, layer, own, [len(one) for one in encoded.sentences])
+            readings = _readings(model, encoded, layer, asked=asked, limits=limits, best=best)
             for before, after, found in zip(ways, longer, readings, strict=True):
                 some = before[rank : rank + 1] if follows else before
                 after += ({**way, layer: reading} for way in some for reading in found)
@@ -144,7 +151,8 @@ def search(
                 sentence,
                 way,
                 wrapper=model.numbers.wrapper,
-                min_probability=asked.min_probability,
+                min_probability=asked.options["min_probability"],
+                names=asked.options["names"],
             )
             for way in row
         ]
@@ -154,7 +162,7 @@ def search(
 
 def layers_of(model: Model, asked: Asked) -> list[str]:
     """The layers that are looked for, the tree first."""
-    return [name for name in POINTING if name in asked.tasks and name in model.network.heads]
+    return [name for name in POINTING if name in asked.tasks and name in model.network.layers]
 
 
 def _log_prob(way: Mapping[str, Reading]) -> float:
@@ -174,22 +182,16 @@ def _readings(
     layer: str,
     *,
     asked: Asked,
-    constraints: Sequence[Constraints | None],
+    limits: RowLimits | None,
     best: int,
 ) -> list[list[Reading]]:
     """The readings of a layer of each sentence, best first."""
     labels = model.numbers.labels[layer]
-    limits = row_limits(model, layer, constraints, [len(one) for one in encoded.sentences])
     rules = model.rules(layer, canonical=asked.canonical, limits=limits)
-    search_in = (model.stepper(layer), encoded.boundaries, encoded.lengths, rules)
+    search_in = (model.network.stepper(layer), encoded.boundaries, encoded.lengths, rules)
     beams = max(asked.beams, best)
-    wide: list[list[Reading]] = []
-    if beams > 1:
-        wide = readings_of(beam(*search_in, beams=beams), labels)
-        if best == 1 and limits is None:
-            return wide
-    narrow = readings_of(greedy(*search_in), labels)
-    return list(map(_both, wide, narrow)) if wide else narrow
+    found = greedy(*search_in) if beams == 1 else beam(*search_in, beams=beams)
+    return readings_of(found, labels)
 
 
 def row_limits(
@@ -200,23 +202,12 @@ def row_limits(
     Raises:
         ConstraintError: no parse can obey.
     """
-    labels, head = model.numbers.labels[layer], model.network.head(layer)
+    labels, open_root = model.numbers.labels[layer], model.open_root(layer)
     limits = limits_of(
         constraints,
         labels,
         lengths,
-        open_root=head.open_root,
-        wrapper=None if head.open_root else model.numbers.wrapper,
+        open_root=open_root,
+        wrapper=None if open_root else model.numbers.wrapper,
     )
     return RowLimits.of(limits, labels, boundaries=max(lengths, default=0) + 1)
-
-
-def _both(wide: list[Reading], narrow: list[Reading]) -> list[Reading]:
-    """The readings of a beam with the greedy one, which may have fallen out of it.
-
-    It does so where a constraint makes unlikely steps necessary: what had to be taken late then
-    looks worse for a while than what will have to be taken later.
-    """
-    known = {reading.spans for reading in wide}
-    more = [reading for reading in narrow if reading.spans not in known]
-    return sorted(wide + more, key=lambda reading: -reading.log_prob)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fencepost.errors import DataError
+from fencepost.checkpoints.model import Model
+from fencepost.errors import ConfigError, DataError
 from fencepost.parser.encoding import Encoded
-from fencepost.parser.model import Model
+from fencepost.parser.inputs import shown
 from fencepost.parser.steps import Step, given_steps
 from fencepost.structure import Parse, Sentence, Span, Tree
 
@@ -36,11 +37,12 @@ def analysis_of(sentence: Sentence, given: Analysis) -> Parse:
     """A given analysis as a parse.
 
     Args:
-        sentence: which it stands over.
+        sentence: the words of the analysis.
         given: a parse, a tree, brackets, or entities.
 
     Raises:
         DataError: it stands over other words.
+        ConfigError: it is no analysis.
     """
     if isinstance(given, str):
         given = Tree.from_brackets(given)
@@ -53,7 +55,13 @@ def analysis_of(sentence: Sentence, given: Analysis) -> Parse:
         return given.over(sentence)
     if isinstance(given, Tree):
         return Parse(sentence, Tree(sentence, given.spans))
-    return Parse(sentence, entities=tuple(Span(*row) for row in given))
+    try:
+        return Parse(sentence, entities=tuple(Span(*row) for row in given))
+    except TypeError as error:
+        raise ConfigError(
+            "analysis: a parse, a tree, brackets, or entities as [(start, end, label)], not "
+            f"{shown(given)}"
+        ) from error
 
 
 def scored(
@@ -65,7 +73,7 @@ def scored(
         model: scores them.
         encoded: the sentences.
         parses: an analysis of each.
-        layers: which of its layers.
+        layers: any of `tree` and `entities`.
     """
     steps: list[dict[str, tuple[Step, ...]]] = [{} for _ in parses]
     for layer in layers:

@@ -12,14 +12,14 @@ import numpy as np
 from fencepost.batching.arrays import Floats
 from fencepost.batching.steps import Steps, numbered
 from fencepost.batching.vocabulary import Labels
+from fencepost.checkpoints.model import Model
+from fencepost.decoding.constraints import RowLimits
 from fencepost.decoding.rules import Rules
 from fencepost.decoding.walk import Choice, Given, probability_of, walk
 from fencepost.parser.encoding import Encoded
-from fencepost.parser.model import Model
-from fencepost.parser.predict import row_limits
 from fencepost.structure import FoundSpan, Parse, Sentence, Span
 from fencepost.tasks.layers import layer_spans
-from fencepost.transition import Constraints, fill_gaps
+from fencepost.transition import fill_gaps
 
 
 class Candidate(NamedTuple):
@@ -111,19 +111,19 @@ def _likely(log_probs: Floats) -> Iterator[tuple[int, float]]:
 
 
 def greedy_steps(
-    model: Model, encoded: Encoded, layer: str, constraints: Constraints | None
+    model: Model, encoded: Encoded, layer: str, limits: RowLimits | None
 ) -> Iterator[Step]:
     """The steps of greedy search in one sentence, one after the other.
 
     Args:
         model: takes them.
         encoded: one sentence.
-        layer: which of its layers.
-        constraints: what the parse has to obey.
+        layer: `tree` or `entities`.
+        limits: the steps that constraints leave.
     """
     (sentence,) = encoded.sentences
-    rules = model.rules(layer, limits=row_limits(model, layer, [constraints], [len(sentence)]))
-    choices = walk(model.stepper(layer), encoded.boundaries, encoded.lengths, rules)
+    rules = model.rules(layer, limits=limits)
+    choices = walk(model.network.stepper(layer), encoded.boundaries, encoded.lengths, rules)
     for _, step in _shown(choices, rules, [sentence], layer, model.numbers.labels[layer]):
         yield step
 
@@ -140,7 +140,7 @@ def given_steps(
         model: judges them.
         encoded: the sentences.
         parses: an analysis of each.
-        layer: which of its layers.
+        layer: `tree` or `entities`.
     """
     is_label = model.numbers.wrapper_is_label
     spans = {
@@ -151,7 +151,7 @@ def given_steps(
     rows = list(given)
     rules = model.rules(layer)
     choices = walk(
-        model.stepper(layer),
+        model.network.stepper(layer),
         encoded.boundaries,
         encoded.lengths,
         rules,
@@ -180,7 +180,7 @@ def _shown(
         choices: of the walk
         rules: that tell which choice is best
         sentences: of its rows
-        layer: which layer of them
+        layer: `tree` or `entities`
         labels: of that layer
         given: the spans that the steps complete; None: those that were chosen
     """

@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from fencepost.errors import ConstraintError, TransitionError
+from fencepost.errors import ConstraintError, TransitionError, clipped
 from fencepost.structure.span import Span, first_crossing
 from fencepost.structure.tree import WRAPPERS
 from fencepost.transition.canonical import CanonicalConfiguration
@@ -125,10 +125,19 @@ class Constraints:
         """Constraints as a user writes them down."""
         if isinstance(labels, str):
             raise ConstraintError(f"labels is {labels!r}; it should be a list, like [{labels!r}]")
+        for kind, asked in (("must", must), ("forbid", forbid), ("labels", labels or ())):
+            if not isinstance(asked, Iterable):
+                raise ConstraintError(f"{kind} is {clipped(repr(asked))}; it should be a list")
+        names = None if labels is None else tuple(labels)
+        for kind, name in (*(("labels has", one) for one in names or ()), ("root is", root or "")):
+            if not isinstance(name, str):
+                raise ConstraintError(
+                    f"{kind} {clipped(repr(name))}; it should be the name of a label"
+                )
         return cls(
             tuple(_span("must", asked) for asked in must),
             tuple(_span("forbid", asked) for asked in forbid),
-            None if labels is None else frozenset(labels),
+            None if names is None else frozenset(names),
             root,
             tuple(_place(asked) for asked in uncrossed),
         )
@@ -173,39 +182,41 @@ class Constraints:
         """
         self.check(n)
         whole = (0, n)
-        must = {span[:2] for span in self.must}
+        musts, forbids = _by_place(self.must), _by_place(self.forbid)
+        must = set(musts)
         if open_root and self.root is not None:
             must.add(whole)
-        named = {}
-        at_top = known
+        others = {chain: parts for chain, parts in known.items() if parts}
+        # No label at all stands for a tree that is only a word and its tag.
+        at_top = known if n == 1 else others
         if wrapper is not None:
             at_top = {chain: (wrapper, *parts) for chain, parts in known.items()}
-        for place in sorted({*must, *(span[:2] for span in self.forbid), whole}):
-            # No label at all stands for a tree that is only a word and its tag.
-            here = at_top if place == whole else known
-            fits = {c: parts for c, parts in here.items() if parts or place == whole == (0, 1)}
-            asked = self._asked(place, whole=place == whole, open_root=open_root)
-            named[place] = _left(fits, asked)
-            if not named[place] and (place in must or (place == whole and not open_root)):
+        named: dict[Place, tuple[str, ...]] = {}
+        left: dict[object, tuple[str, ...]] = {}  # where the same is asked, the same is left
+        for place in sorted({*must, *forbids, whole}):
+            is_whole, spans = place == whole, (musts.get(place, ()), forbids.get(place, ()))
+            fits = at_top if is_whole else others
+            kind = (is_whole, *(tuple(span.label for span in some) for some in spans))
+            if kind not in left:
+                left[kind] = _left(fits, self._asked(*spans, whole=is_whole, open_root=open_root))
+            named[place] = left[kind]
+            if not left[kind] and (place in must or (is_whole and not open_root)):
+                asked = self._asked(*spans, whole=is_whole, open_root=open_root)
                 raise ConstraintError(_contradiction(place, fits, asked))
-        others = {c: parts for c, parts in known.items() if parts}
-        elsewhere = _left(others, self._asked((-1, -1), whole=False, open_root=open_root))
+        elsewhere = _left(others, self._asked((), (), whole=False, open_root=open_root))
         reach = Reach.of(self.uncrossed, n) if self.uncrossed else None
         return Limits(frozenset(must), named, elsewhere, reach)
 
-    def _asked(self, place: Place, *, whole: bool, open_root: bool) -> list[_Requirement]:
-        """What is asked of the chain that stands at a place."""
+    def _asked(
+        self, musts: Iterable[Span], forbids: Iterable[Span], *, whole: bool, open_root: bool
+    ) -> list[_Requirement]:
+        """What is asked of the chain at a place, beside the spans that are spoken of there."""
         top = whole and not open_root  # where a tree has its wrapper
         asked = [
             _Requirement(_named("must", span), _contains(span.label, always=top), needs=True)
-            for span in self.must
-            if span[:2] == place
+            for span in musts
         ]
-        asked += (
-            _Requirement(_named("forbid", span), _lacks(span.label))
-            for span in self.forbid
-            if span[:2] == place
-        )
+        asked += (_Requirement(_named("forbid", span), _lacks(span.label)) for span in forbids)
         if self.labels is not None:
             name = f"labels {sorted(self.labels)}"
             asked.append(_Requirement(name, _made_of(self.labels, top=top)))
@@ -213,6 +224,14 @@ class Constraints:
             name = f"root {self.root!r}"
             asked.append(_Requirement(name, _rooted(self.root, top=top), needs=True))
         return asked
+
+
+def _by_place(spans: Iterable[Span]) -> dict[Place, list[Span]]:
+    """Spans by their places, each once."""
+    found: dict[Place, list[Span]] = {}
+    for span in dict.fromkeys(spans):
+        found.setdefault(span[:2], []).append(span)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,8 +299,8 @@ def _named(kind: str, span: Span) -> str:
 
 def _span(kind: str, asked: tuple[int, int, str | None]) -> Span:
     match asked:
-        case (int(), int(), str() | None):
-            return Span(*asked)
+        case (int(start), int(end), (str() | None) as label):
+            return Span(int(start), int(end), label)  # True is 1, but not as an index of arrays
     raise ConstraintError(f"{kind} has {asked!r}; it should be (start, end, label or None)")
 
 
