@@ -1,6 +1,7 @@
 import gzip
 import os
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from fencepost.structure import Parse, Sentence, Span
 from tests.strategies import NAME_CHARACTERS, NAMES, WORDS, nested_spans
 
 TEXT = "Anna saw the Bank of Oslo .\nIt slept .\n"
-CHARACTERS = NAME_CHARACTERS + ".:()\r\x85😀\u0301"
+CHARACTERS = NAME_CHARACTERS + ".:()\v\x85😀\u0301"
 # The first word that is found in a text, as long as it is still one on its own.
 TOKENIZED = (
     st.text(CHARACTERS, min_size=1, max_size=5)
@@ -170,6 +171,7 @@ def test_crossing_entities_follow_the_policy(tmp_path: Path) -> None:
     [
         ("T2\tPER 0 4\tOslo", "misaligned", "PER at characters 0 4 is 'Anna' in the text, and 'O"),
         ("T2\tPER 0 3;4 8\tAnn Anna", "misaligned", "is 'Ann saw' in the text, and 'Ann Anna'"),
+        (f"T2\tPER {';'.join(['0 38'] * 9)}\tAnna", "misaligned", "the fragments of PER overlap"),
         ("T2\tPER 0 99\tAnna", "out of range", "not within a text of 39 characters"),
         ("T2\tPER 4 4\t", "out of range", "characters 4 to 4"),
         ("T2\tPER 4 5\t ", "misaligned", "holds no word"),
@@ -301,6 +303,7 @@ def test_documents_are_not_written_over_each_other(tmp_path: Path, ids: tuple[st
     ("parse", "message"),
     [
         (Parse(Sentence(("a\nb",)), entities=()), r"the word 'a\\nb'"),
+        (Parse(Sentence(("a\r",)), entities=()), r"the word 'a\\r'"),
         (Parse(Sentence(("\u00a0",)), entities=()), "is no word of a line"),
         (Parse(Sentence(()), entities=()), "without words"),
         (Parse(Sentence(("a",)), entities=(Span(0, 1, ""),)), "the label ''"),
@@ -318,9 +321,84 @@ def test_what_cannot_be_said_is_refused_and_nothing_is_written(
     assert list(tmp_path.rglob("*")) == [tmp_path / "old"]
 
 
+@pytest.mark.parametrize("name", ["new", "doc.ann"])
+def test_a_text_may_not_begin_with_what_is_read_as_a_mark(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DataError, match=r"sentence 1: .* begins the file with U"):
+        write([sentence("\ufeffa b")], tmp_path / name, format="brat")
+    write([sentence("a \ufeffb"), sentence("\ufeffc")], tmp_path / name, format="brat")
+
+
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "no" / "folder"):
         with pytest.raises(DataError, match="cannot be written") as raised:
             write([sentence("a")], folder, format="brat")
         assert raised.value.path == str(folder)
+
+
+class TestAPairThatIsWrittenOver:
+    OLD, NEW = [sentence("old text")], [sentence("new")]
+
+    @pytest.fixture(params=["doc.ann", "folder", "doc.txt.gz"])
+    def out(self, request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+        out: Path = tmp_path / str(request.param)
+        write(self.OLD, out, format="brat")
+        return out
+
+    @pytest.mark.parametrize("calls", [0, 1, 2, 3])
+    def test_a_kill_at_any_step_never_leaves_annotations_of_another_text(
+        self, out: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+    ) -> None:
+        left = calls
+
+        def or_killed(do: Callable[..., None]) -> Callable[..., None]:
+            def done(*arguments: Any, **named: Any) -> None:
+                nonlocal left
+                hidden = any(part.startswith(".") for part in Path(arguments[-1]).parts)
+                left -= not hidden
+                if left >= 0:  # what would come after a kill is not done
+                    do(*arguments, **named)
+                elif left == -1 and not hidden:
+                    raise KeyboardInterrupt
+
+            return done
+
+        with monkeypatch.context() as patched:
+            patched.setattr("fencepost.formats.brat.os.replace", or_killed(os.replace))
+            patched.setattr("fencepost.formats.brat.Path.unlink", or_killed(Path.unlink))
+            with pytest.raises(KeyboardInterrupt) if calls < 3 else nullcontext():
+                write(self.NEW, out, format="brat")
+        if calls in (1, 2):
+            with pytest.raises(DataError, match=r"\.ann(\.gz)?: there is no such file, to go with"):
+                list(read(next(out.parent.rglob("d*.txt*")), format="brat"))
+        else:
+            expected = self.NEW if calls == 3 else self.OLD
+            assert layers(list(read(out, format="brat"))) == layers(expected)
+
+    def test_a_failure_leaves_the_old_pair(self, out: Path) -> None:
+        with pytest.raises(DataError, match="sentence 2"):
+            write([*self.NEW, Parse(Sentence(()), entities=())], out, format="brat")
+        assert layers(list(read(out, format="brat"))) == layers(self.OLD)
+        assert not list(out.parent.rglob(".*"))
+
+
+def test_annotations_of_another_text_are_refused_with_both_files(tmp_path: Path) -> None:
+    path = document(tmp_path, "T1\tLOC 0 4\tOslo\n")
+    with pytest.raises(DataError) as raised:
+        list(read(path))
+    assert str(raised.value) == (
+        f"{path}:1: LOC at characters 0 4 is 'Anna' in the text, and 'Oslo' here (the text is "
+        f"{path.with_suffix('.txt')})"
+    )
+
+
+def test_a_place_that_cannot_be_taken_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("fencepost.formats.brat.os.replace", refused)
+    with pytest.raises(DataError, match=r"doc\.txt: cannot be written: Operation not permitted"):
+        write([sentence("a")], tmp_path / "doc.ann")
+    assert not list(tmp_path.iterdir())

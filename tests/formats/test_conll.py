@@ -1,8 +1,10 @@
 import gzip
 import io
 import os
+import tempfile
 import threading
 import tracemalloc
+from contextlib import nullcontext
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -107,9 +109,62 @@ def test_conll_2003_is_read_with_its_tags_and_its_own_scheme(path: Path) -> None
     assert second.entities == (Span(0, 1, "LOC"), Span(1, 2, "LOC"))
 
 
+@pytest.mark.parametrize("ner", ["I-ORG", "O"])
+@pytest.mark.parametrize("number", ["", "1 "])
+def test_chunks_behind_a_column_of_tags_are_no_entities(path: Path, ner: str, number: str) -> None:
+    text = f"{number}U.N. NNP I-NP {ner}\n"
+    found = parses_of(text, path)[0].entities
+    assert found == ((Span(0, 1, "ORG"),) if ner != "O" else ())
+
+
+@pytest.mark.parametrize("text", ["Oslo B-NP B-LOC\n", "1 Oslo B-NP O\n", "a B-X B-NP B-LOC\n"])
+def test_chunks_that_may_be_entities_are_asked_about(path: Path, text: str) -> None:
+    with pytest.raises(DataError) as raised:
+        parses_of(text, path)
+    several = "-3,-2,-1" if "B-X" in text else "-2,-1"
+    assert str(raised.value) == (
+        f"{path}: column -2 has the types of chunks (NP, VP, ...), and those behind it have not; "
+        f"pass entity_columns (--entity-columns=-1 for those behind it, --entity-columns={several} "
+        "for all) to tell which have entities"
+    )
+    labels = {
+        span.label for span in parses_of(text, path, entity_columns=(-2, -1))[0].entities or ()
+    }
+    assert labels == ({"NP"} if text.endswith("O\n") else {"NP", "LOC"})
+
+
+@pytest.mark.parametrize(
+    "text", ["a B-NP\n", "a NN B-NP\n", "a B-NP B-VP\n", "a B-NP O\nb B-LOC O\n", "a B-LOC B-NP\n"]
+)
+def test_types_of_chunks_may_be_entities_where_nothing_else_is_behind_them(
+    path: Path, text: str
+) -> None:
+    labels = [span.label for span in parses_of(text, path)[0].entities or ()]
+    assert len(labels) == text.count("B-")
+
+
+def test_rows_may_end_in_a_tab(path: Path) -> None:
+    text = (
+        "# a comment\n#\tB-PER\tO\tO\tO\t\nof\tI-PER\tO\tO\tO\t\nBath\tI-PER\tB-GPE\tO\tO\t\n\n"
+        "#\tO\tO\tO\tO\t\n"
+    )
+    assert layers(parses_of(text, path)) == [
+        (("#", "of", "Bath"), (Span(0, 3, "PER"), Span(2, 3, "GPE"))),
+        (("#",), ()),
+    ]
+    assert parses_of(text, path, entity_columns=(2,))[0].entities == (Span(2, 3, "GPE"),)
+
+
+def test_a_column_that_is_sometimes_empty_is_a_column(path: Path) -> None:
+    text = "a\tB-X\t\n\nb\tO\tnote\n"
+    found = parses_of(text, path, entity_columns=(-2,))
+    assert [parse.entities for parse in found] == [(Span(0, 1, "X"),), ()]
+    with pytest.raises(DataError, match="3 columns, where the sentence has 2"):
+        parses_of("a\tB-X\nb\tO\t\nc\tO\n", path)
+
+
 def test_a_column_of_tags_is_not_read_as_a_layer(path: Path) -> None:
     text = "Oslo B-NP B-LOC\n\n"
-    assert parses_of(text, path)[0].entities == (Span(0, 1, "LOC"), Span(0, 1, "NP"))
     parse = parses_of(text, path, tag_column=1)[0]
     assert (parse.tags, parse.entities) == (("B-NP",), (Span(0, 1, "LOC"),))
 
@@ -244,6 +299,38 @@ def test_columns_that_are_not_there_are_refused(path: Path, columns: dict[str, A
     assert raised.value.line == 1
 
 
+class TestAFullFolderForTemporaryFiles:
+    @pytest.fixture
+    def told(self) -> str:
+        return (
+            f"{tempfile.gettempdir()}: cannot be written: No space left on device; TMPDIR may name "
+            "another folder for what is kept meanwhile"
+        )
+
+    def test_is_named_when_columns_are_written(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch, told: str
+    ) -> None:
+        full = Path("/dev/full").open
+        monkeypatch.setattr("tempfile.TemporaryFile", lambda *_, **__: full("w+"))
+        with pytest.raises(DataError) as raised:
+            write([Parse(Sentence(("a",)), entities=())], path)
+        assert str(raised.value) == told
+        assert not path.exists()
+
+    def test_is_named_when_a_pipe_is_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str
+    ) -> None:
+        class Standard:
+            buffer = io.BytesIO(b"a B-X\n")
+
+        (tmp_path / "lines").symlink_to("/dev/full")
+        monkeypatch.setattr("sys.stdin", Standard)
+        monkeypatch.setattr("tempfile.TemporaryDirectory", lambda: nullcontext(tmp_path))
+        with pytest.raises(DataError) as raised:
+            list(attempts(Source("-"), ReadSettings()))
+        assert str(raised.value) == told
+
+
 def test_layers_that_cross_follow_the_policy(path: Path) -> None:
     text = "a B-X O\nb I-X B-Y\nc O I-Y\n"
     with pytest.raises(DataError, match="cross") as raised:
@@ -300,6 +387,14 @@ def test_what_columns_cannot_say_is_refused(path: Path, parse: Parse, message: s
     with pytest.raises(DataError, match=f"sentence 2: .*{message}"):
         write([good, parse, good], path)
     assert not path.exists()
+
+
+def test_a_file_may_not_begin_with_what_is_read_as_a_mark(path: Path) -> None:
+    good, marked = (Parse(Sentence((word,)), entities=()) for word in ("a", "\ufeffb"))
+    with pytest.raises(DataError, match=r"sentence 1: .* begins the file with U"):
+        write([marked, good], path)
+    write([good, marked], path)
+    assert layers(list(read(path))) == layers([good, marked])
 
 
 def test_a_character_that_the_encoding_lacks_is_named_with_its_sentence(path: Path) -> None:

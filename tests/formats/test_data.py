@@ -99,7 +99,12 @@ class TestCrossing:
     ("parse", "message"),
     [
         (Parse(Sentence(("a b",)), entities=()), "the word 'a b' holds a blank"),
+        (Parse(Sentence(("a\r",)), entities=()), r"the word 'a\r' holds a blank"),
+        (Parse(Sentence(("\ufeffa",)), entities=()), "begins the file with U+FEFF"),
+        (Parse(Sentence(()), entities=()), "a sentence without words"),
         (Parse(Sentence(("a",)), entities=(Span(0, 1, "X|Y"),)), "the label 'X|Y' cannot be said"),
+        (Parse(Sentence(("a",)), entities=(Span(0, 1, "X\r"),)), r"the label 'X\r' cannot be said"),
+        (Parse(Sentence(("a",)), entities=(Span(0, 1, ""),)), "the label '' cannot be said"),
         (Parse(Sentence(("a",))), "no entities annotated"),
     ],
 )

@@ -1,4 +1,5 @@
 import os
+import struct
 import subprocess
 import sys
 import zlib
@@ -129,16 +130,21 @@ def test_a_sentence_is_read_without_the_blanks_around_it(path: Path) -> None:
     assert parse.entities == (Span(0, 1, "X"),)
 
 
-def test_a_doc_in_hand_is_split_by_its_boundaries_or_as_spacy_would() -> None:
-    doc = doc_of("a|.|b|\n|.|\n|c", spaces=[True] * 6 + [False])
-    assert [sentence.words for sentence in split_doc(doc)] == [("a", "."), ("b", "."), ("c",)]
-    assert [sentence.text for sentence in sentences_of(doc)] == ["a .", "b \n . \n", "c"]
-    assert {sentence.text for sentence in split_doc(doc)} == {doc.text}
+def test_a_doc_in_hand_is_split_by_its_boundaries_or_by_those_of_its_text() -> None:
+    doc = doc_of("a|.|b|\n|.|\n|cd", spaces=[True] * 6 + [False])
+    words = [("a", "."), ("b", "."), ("cd",)]
+
+    def starts(doc: Any) -> list[int]:
+        return [0, *map(doc.text.index, "bcd")]
+
+    assert [sentence.words for sentence in split_doc(doc, starts)] == words
+    assert [sentence.text for sentence in sentences_of(doc, starts)] == ["a .", "b \n . \n", "cd"]
+    assert {sentence.text for sentence in split_doc(doc, starts)} == {doc.text}
     assert not doc.has_annotation("SENT_START")
     doc = doc_of("a|.|b", sent_starts=[True, False, False])
-    assert [sentence.words for sentence in split_doc(doc)] == [("a", ".", "b")]
+    assert [sentence.words for sentence in split_doc(doc, starts)] == [("a", ".", "b")]
     for empty in ("", "\n", "\n| "):
-        assert split_doc(doc_of(empty)) == ()
+        assert split_doc(doc_of(empty), lambda doc: []) == ()
 
 
 def test_unknown_blanks_stay_unknown(path: Path) -> None:
@@ -216,6 +222,29 @@ def test_a_name_that_the_file_does_not_hold_is_an_error_of_ours(path: Path, grou
     documents.to_disk(path)
     with pytest.raises(DataError, match=r"no document of spaCy \(DocBin\): .*hash"):
         list(read(path, span_group="spans"))
+
+
+@pytest.mark.parametrize("group", ["sc", TAGS, SENTENCES])
+@pytest.mark.parametrize("place", [(2, 1), (0, 3), (-1, 1), (0, 2**31 - 1)])
+def test_a_span_that_cannot_be_is_told_and_can_be_left_out(
+    path: Path, group: str, place: tuple[int, int]
+) -> None:
+    from spacy.tokens import DocBin
+
+    doc = doc_of("a|b", (0, 2, "X"), group=group)
+    doc.spans.setdefault(TREE, [])
+    documents = DocBin(docs=[doc, doc_of("c", group="sc")], store_user_data=True)
+    here = struct.pack(">4l", 0, 2, 0, 3)
+    assert here in documents.span_groups[0]
+    there = struct.pack(">4l", *place, 0, 3)
+    documents.span_groups[0] = documents.span_groups[0].replace(here, there)
+    documents.to_disk(path)
+    with pytest.raises(DataError, match="Error creating span") as raised:
+        list(read(path))
+    assert (raised.value.path, raised.value.line) == (str(path), 1)
+    reading = Reading(path, settings=ReadSettings(skip_bad=True))
+    assert [parse.words for parse in reading] == [("c",)]
+    assert reading.counts == {"bad sentences": 1}
 
 
 def test_packed_files_come_back(tmp_path: Path) -> None:
@@ -413,7 +442,7 @@ class TestWhatFencepostFound:
     def test_what_a_pipeline_found_is_read_from_its_file(self, path: Path, tmp_path: Path) -> None:
         import spacy
 
-        from fencepost.parser.model import save_model
+        from fencepost.checkpoints.model import save_model
         from fencepost.parser.parser import load
         from tests.parser.test_parser import lively_model
 

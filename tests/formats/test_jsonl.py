@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from fencepost.errors import DataError
 from fencepost.formats import ReadSettings, read, write
-from fencepost.formats.jsonl import object_of, parse_of
-from fencepost.structure import Document, Parse, Sentence, Span, Tree
+from fencepost.formats.jsonl import parse_of
+from fencepost.structure import Document, Entity, FoundSpan, Parse, Sentence, Span, Tree
 from tests.strategies import NAME_CHARACTERS, parses
 
 # JSON can say anything, blanks and brackets' names included.
@@ -29,19 +29,65 @@ def test_reading_undoes_writing(
     assert list(read(path)) == drawn
 
 
-def test_each_layer_has_its_key() -> None:
+def test_each_layer_has_its_key(tmp_path: Path) -> None:
     tree = Tree.from_brackets("(S (NP (NNP Ann)) (VP (VBD slept)))")
     sentence = Sentence.from_whitespace(["Ann", "slept"], [" ", ""], tags=tree.tags, id="1")
     parse = Parse(sentence, Tree(sentence, tree.spans), (Span(0, 1, "PER"),))
-    assert json.loads(json.dumps(object_of(parse))) == {
+    write([parse], tmp_path / "x.jsonl")
+    assert json.loads((tmp_path / "x.jsonl").read_text()) == {
+        "version": 1,
         "id": "1",
         "words": ["Ann", "slept"],
         "tags": ["NNP", "VBD"],
-        "tree": "(S (NP (NNP Ann)) (VP (VBD slept)))",
+        "tree": [[0, 2, "S"], [0, 1, "NP"], [1, 2, "VP"]],
         "entities": [[0, 1, "PER"]],
         "text": "Ann slept",
         "offsets": [[0, 3], [4, 9]],
     }
+
+
+def test_lines_are_what_a_parse_gives_as_plain_data(tmp_path: Path) -> None:
+    ann = Sentence(("Ann",))
+    tree = Tree(ann, (FoundSpan(0, 1, "NP", ann, 0.5),))
+    parse = Parse(ann, tree, (Entity(0, 1, "person", ann, 0.25),), log_probs={"tree": -0.5}, rank=2)
+    path = tmp_path / "x.jsonl"
+    write([parse], path)
+    data = json.loads(path.read_text())
+    assert data == parse.to_dict()
+    (again,) = read(path)
+    assert again == Parse.from_dict(data) == parse
+    assert again.to_dict() == data
+
+
+def test_lines_from_before_there_was_a_version_are_read() -> None:
+    parse = parse_of_data(
+        {
+            "words": ["Ann", "slept"],
+            "tags": ["NNP", "VBD"],
+            "tree": "(S (NP (NNP Ann)) (VP (VBD slept)))",
+            "entities": [[0, 1, "person"]],
+            "rank": 1,
+            "log_probs": {"tree": -0.1},
+            "probabilities": {"tree": [0.9, 0.9, 0.9], "entities": [0.8]},
+        }
+    )
+    assert parse.tree is not None
+    assert parse.tree.to_brackets() == "(S (NP (NNP Ann)) (VP (VBD slept)))"
+    assert (parse.rank, parse.log_probs) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"version": 2}, "plain data of version 1 was expected, not of version 2"),
+        ({"version": 1, "rank": "first"}, "'rank' has to be a whole number"),
+        ({"version": 1, "log_probs": [1]}, "'log_probs' has to be an object of numbers"),
+    ],
+)
+def test_lines_of_ours_that_are_wrong_are_refused(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        parse_of_data({"words": ["a"], **data})
+    parse_of_data({"words": ["a"], **data, "version": "of another program"})
 
 
 def test_tokens_are_understood_for_words() -> None:
@@ -68,7 +114,6 @@ def test_a_tree_may_be_given_as_spans() -> None:
     parse = parse_of_data({"words": ["a b", "c"], "tree": [[0, 2, "S"], [1, 2, "NP"]]})
     assert parse.tree is not None
     assert parse.tree.spans == (Span(0, 2, "S"), Span(1, 2, "NP"))
-    assert object_of(parse)["tree"] == parse.tree.spans
 
 
 def test_a_bare_word_may_get_a_stand_in_in_the_tree() -> None:
@@ -147,7 +192,7 @@ class TestCharacters:
         ),
         ('{"words": ["%s"], "id": []}' % ("x" * 99), "'id' has to be a string or a number, not []"),
         ('{"words": 1, "tags": "%s"}' % ("x" * 99), "'words' has to be"),
-        ('{"words": "%s"}' % ("x" * 99), f'not "{"x" * 56}...'),
+        ('{"words": "%s"}' % ("x" * 99), f'not "{"x" * 58} …'),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, line: str, message: str) -> None:
@@ -171,7 +216,7 @@ def test_half_of_a_surrogate_pair_comes_back(tmp_path: Path) -> None:
     found = [Parse(Sentence(("a\ud800", "é"))), Parse(Sentence(("é",)))]
     write(found, tmp_path / "x.jsonl")
     assert list(read(tmp_path / "x.jsonl")) == found
-    assert (tmp_path / "x.jsonl").read_text().splitlines()[1] == '{"words": ["é"]}'
+    assert (tmp_path / "x.jsonl").read_text().splitlines()[1] == '{"version": 1, "words": ["é"]}'
 
 
 @pytest.mark.parametrize(("number", "text"), [("7", "7"), ("-1.5", "-1.5"), ("0", "0")])

@@ -1,4 +1,5 @@
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -157,3 +158,10 @@ def test_depth_and_length_do_not_matter(tmp_path: Path) -> None:
     out = tmp_path / "out.ptb"
     assert write(read(path), out) == 2
     assert out.read_bytes() == path.read_bytes()
+
+
+def test_a_long_line_that_breaks_off_is_looked_at_once(tmp_path: Path) -> None:
+    text = "(S " + "(A a) " * 50_000 + "(NP\n" + "(A a)\n" * 2_000 + "))\n"
+    before = process_time()
+    assert len(parses_of(text, tmp_path)[0].words) == 52_000
+    assert process_time() - before < 4, "each line after it would look at all of it again"

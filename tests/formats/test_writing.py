@@ -2,11 +2,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats import read, write
-from fencepost.formats.registry import FORMATS, Format
-from fencepost.structure import Parse, Span, Tree
+from fencepost.formats.registry import FORMATS, READABLE, Format
+from fencepost.structure import Parse, Sentence, Span, Tree
+from fencepost.structure.span import by_place
+from tests.strategies import nested_spans
 
 
 def parse(text: str) -> Parse:
@@ -112,4 +116,49 @@ def test_a_new_file_has_a_suffix_of_its_format(format: Format, tmp_path: Path) -
     write([], path, format=format.name)
     assert path.exists()
     if format.attempts is not None:
-        assert list(read(path)) == []
+        assert list(read(path, format=None if format.suffixes else format.name)) == []
+
+
+# What lines, columns, marks of encodings and readers of text may take for their own.
+WILD = st.text("aB1O#|,.()- \t\n\r\v\x1c\x85\u00a0\u2028\ufeff\u0301\x00\\", max_size=3)
+FIRST, LAST = Span(0, 1, "X"), Span(1, 2, "X")
+
+
+@st.composite
+def wild_parses(draw: st.DrawFn) -> Parse:
+    words = tuple(draw(st.lists(WILD.filter(bool), max_size=3)))
+    sentence = Sentence(words, tuple(draw(WILD) for _ in words))
+    entities = tuple(draw(nested_spans(len(words), WILD)))
+    root = Span(0, len(words), draw(WILD))
+    spans = by_place([root, *draw(nested_spans(len(words), WILD))])
+    tree = Tree(sentence, tuple(spans)) if words else None
+    return Parse(sentence, tree, entities)
+
+
+def said(parse: Parse, format: Format) -> object:
+    """What a format promises to give back of a parse."""
+    if format.name == "brat":  # finds words anew, in the same text
+        texts = [("".join(parse.words[s:e]), label or "") for s, e, label in parse.entities or ()]
+        entities = sorted(("".join(text.split()), label) for text, label in texts)
+        return "".join("".join(parse.words).split()), entities
+    tree = parse.tree.spans if parse.tree and "tree" in format.layers else None
+    return parse.words, tree, parse.entities if "entities" in format.layers else None
+
+
+@pytest.mark.parametrize("format", READABLE, ids=lambda format: format.name)
+@given(parses=st.lists(wild_parses(), min_size=1, max_size=3))
+@example([Parse(Sentence(("a", "b\r")), entities=(FIRST,))])
+@example([Parse(Sentence(("a", "b")), entities=(Span(0, 1, "X\r"),))])
+@example([Parse(Sentence(("\ufeffa", "b")), entities=(FIRST, LAST))])
+@example([Parse(Sentence(("a", "b")), entities=(FIRST, Span(1, 2, "")))])
+@example([Parse(Sentence(()), entities=()), Parse(Sentence(("a", "b")), entities=(FIRST, LAST))])
+@example([Parse(Sentence(("a", "b")), entities=()), Parse(Sentence(("\ufeffa",)), entities=())])
+def test_what_is_written_is_read_again_or_was_refused(
+    tmp_path_factory: pytest.TempPathFactory, format: Format, parses: list[Parse]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"wild{format.suffix}"
+    try:
+        write(parses, path)
+    except DataError:
+        return
+    assert [said(parse, format) for parse in read(path)] == [said(p, format) for p in parses]

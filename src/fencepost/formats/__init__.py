@@ -7,6 +7,8 @@ ptb.py        Penn brackets                 cleaning.py  traces, function tags, 
 data.py       three-line entities           jsonl.py     JSON lines
 conll.py      columns                       schemes.py   BIO and its like
 brat.py       text with stand-off entities  standoff.py  characters to words and sentences
+conllu.py     CoNLL-U                       cas.py       UIMA CAS in XMI
+labelstudio.py, doccano.py, marked.py       annotation tools
 docbin.py     spaCy's binary documents      corpora/     original distributions
 pretty.py     laid out for reading          html.py      pages with drawings
 tsv.py        a table of entities

@@ -10,21 +10,21 @@ follows the policy for entities that cross. Relations, events, attributes and no
 from __future__ import annotations
 
 import codecs
+import os
 import re
 import shutil
 import tempfile
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import NoReturn
 
 from fencepost.errors import DataError
-from fencepost.formats.attempt import Attempt, parse_with_entities
 from fencepost.formats.data import entities_of
-from fencepost.formats.files import Source, written_whole
+from fencepost.formats.files import Source, check_beginning, errors_named, written_whole
+from fencepost.formats.items import Attempt, parse_with_entities, refuse
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.formats.standoff import Mention, Passage, passages, trim
 from fencepost.structure import Parse, Sentence
@@ -49,7 +49,9 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
         try:
             fragments = _entity(line, text)
         except DataError as error:
-            yield Attempt(number, partial(_refuse, error.at(notes.name, number)))
+            if error.kind in ("misaligned", "out of range"):
+                error.message += f" (the text is {text_source.name})"
+            yield Attempt(number, partial(refuse, error.at(notes.name, number)))
             continue
         if len(fragments) == 1:
             mentions += fragments
@@ -93,16 +95,7 @@ def _sources(source: Source) -> tuple[Source, Source]:
 
 def _text(source: Source) -> str:
     """The characters of a file as they are, since annotations count them."""
-    raw = source.read_whole()
-    try:
-        text = raw.decode(source.encoding)
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"not {source.encoding}: byte 0x{raw[error.start]:02x}; pass the right encoding "
-            "(--encoding)",
-            line=1 + raw.count(b"\n", 0, error.start),
-            path=source.name,
-        ) from error
+    text = source.read_text()
     # A byte order mark counts as a character, but is part of no word.
     return f" {text[1:]}" if text.startswith("\ufeff") else text
 
@@ -117,6 +110,9 @@ def _entity(line: str, text: str) -> list[Mention]:
     label, places, written = match.groups()
     pairs = (map(int, pair.split(" ")) for pair in places.split(";"))
     mentions = [trim(Mention(start, end, label), text) for start, end in pairs]
+    # Joined, fragments that overlap would be as large as a few bytes ask for.
+    if sum(mention.end - mention.start for mention in mentions) > len(text):
+        raise DataError(f"the fragments of {label} overlap", kind="misaligned")
     marked = " ".join(text[mention.start : mention.end] for mention in mentions)
     if _squeezed(marked) != _squeezed(written):
         raise DataError(
@@ -136,10 +132,6 @@ def _entity(line: str, text: str) -> list[Mention]:
 
 def _squeezed(text: str) -> str:
     return "".join(text.split())
-
-
-def _refuse(error: DataError) -> NoReturn:
-    raise error
 
 
 def _read(passage: Passage, with_gaps: int, settings: ReadSettings) -> Iterator[Parse]:
@@ -185,8 +177,9 @@ def _filled_whole(folder: Path) -> Iterator[Path]:
         folder.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".", dir=folder) as place:
             yield Path(place)
-            for file in sorted(Path(place).iterdir()):
-                file.replace(folder / file.name)
+            for notes in sorted(Path(place).glob("*.ann")):
+                pair = notes, notes.with_suffix(".txt")
+                _move([(str(file), folder / file.name) for file in pair])
     except BaseException as error:
         if is_new:
             shutil.rmtree(folder, ignore_errors=True)
@@ -195,13 +188,45 @@ def _filled_whole(folder: Path) -> Iterator[Path]:
         raise
 
 
+@contextmanager
+def _moved_together() -> Iterator[Callable[[str, Path], None]]:
+    """How to move the two files of a pair: only when both are complete."""
+    drafts: list[tuple[str, Path]] = []
+    try:
+        yield lambda draft, target: drafts.append((draft, target))
+        _move(drafts)
+    finally:
+        for draft, _ in drafts:
+            Path(draft).unlink(missing_ok=True)
+
+
+def _move(drafts: Sequence[tuple[str, Path]]) -> None:
+    """Move annotations and their text, which comes last, to their places.
+
+    Two files cannot change at once. So the old annotations go first and the new ones come last: in
+    between the text has none, which the reader refuses, and never those of another text.
+    """
+    for _, target in drafts[:-1]:
+        with errors_named(target):
+            target.unlink(missing_ok=True)
+    for draft, target in reversed(drafts):
+        with errors_named(target):
+            os.replace(draft, target)
+
+
 def _save_pair(parses: Iterable[Parse], pair: tuple[Path, Path], settings: WriteSettings) -> None:
     writer = codecs.getwriter(settings.encoding)
     position = number = 0
-    with written_whole(pair[0]) as text_file, written_whole(pair[1]) as notes_file:
+    with (
+        _moved_together() as move,
+        written_whole(pair[0], move=move) as text_file,
+        written_whole(pair[1], move=move) as notes_file,
+    ):
         text, notes = writer(text_file), writer(notes_file)
         for parse in parses:
             line, offsets = _line(parse.sentence)
+            if position == 0:
+                check_beginning(parse.words[0])
             text.write(f"{line}\n")
             for first, behind, label in entities_of(parse):
                 if not _LABEL.fullmatch(label or ""):
@@ -221,7 +246,7 @@ def _line(sentence: Sentence) -> tuple[str, tuple[tuple[int, int], ...]]:
     if not sentence.words:
         raise DataError("a sentence without words is no line of text", kind="empty")
     for word in sentence.words:
-        if "\n" in word or word.isspace():
+        if re.search(r"[\n\r]", word) or word.isspace():
             raise DataError(f"the word {word!r} is no word of a line of text")
     gaps = sentence.whitespace or (" ",) * len(sentence)
     spaces = [" " if gap.strip() or "\n" in gap else gap for gap in gaps[:-1]]

@@ -5,14 +5,16 @@
     Oslo    I-ORG   B-LOC
 
 Layers nest as GermEval writes them, the outermost first. Which columns and which scheme a file has
-is found by going through it once before it is read. Chunks look like entities: where a file has
-both, as CoNLL-2003 does, `entity_columns` has to tell which are meant.
+is found by going through it once before it is read. Chunks look like entities, but have other
+types: columns of them before the entities, as in CoNLL-2003, are left out if a column of tags shows
+what they are; else `entity_columns` has to tell which are meant.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,15 +25,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fencepost.errors import DataError
-from fencepost.formats.attempt import Attempt, parse_with_entities
 from fencepost.formats.data import entities_of
-from fencepost.formats.files import STANDARD, Source
+from fencepost.formats.files import STANDARD, Source, check_beginning, kept_meanwhile
+from fencepost.formats.items import Attempt, parse_with_entities
 from fencepost.formats.schemes import evidence, label_of, labels_for, spans_in
 from fencepost.formats.settings import ReadSettings, Scheme, WriteSettings
 from fencepost.structure import Parse, Sentence, Span
 
 _COMMENT = re.compile(r"#(?:[ \t]|$)")
 _DOCUMENT = re.compile(r"-DOCSTART-(?:\s|$)")
+_CHUNKS = frozenset(  # CoNLL-2000's types
+    ("NP", "VP", "PP", "ADJP", "ADVP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP")
+)
 
 
 class _Row(NamedTuple):
@@ -60,7 +65,7 @@ def _readable_twice(source: Source) -> Iterator[tuple[Source, Source]]:
     with tempfile.TemporaryDirectory() as folder:
         if str(source.path) == STANDARD or not os.path.isfile(source.path):
             path = Path(folder, "lines")
-            with source.open() as piped, open(path, "wb") as kept:
+            with kept_meanwhile(), source.open() as piped, open(path, "wb") as kept:
                 kept.writelines(source.byte_lines(piped))
             source.path = path
         first = Source(source.path, encoding=source.encoding, forgiving=source.forgiving)
@@ -79,11 +84,22 @@ def _sentences(source: Source, settings: ReadSettings) -> Iterator[list[_Row]]:
             columns = line.split("\t") if "\t" in line else [c for c in line.split(" ") if c]
             rows.append(_Row(number, columns, bool(_COMMENT.match(line))))
             continue
+        if rows and settings.entity_columns is None:
+            _drop_empty_ends(rows)
         if any(row.doubtful for row in rows):
             rows = _without_comments(rows, (settings.entity_columns or (-1,))[-1])
         if rows:
             yield rows
         rows = []
+
+
+def _drop_empty_ends(rows: list[_Row]) -> None:
+    """Take off the empty columns at the end of all rows: LitBank's rows end in a tab."""
+    sure = [row for row in rows if not row.doubtful] or rows
+    while not any(row.columns[-1] for row in sure):
+        for row in rows:
+            if not row.columns[-1]:
+                row.columns.pop()
 
 
 def _without_comments(rows: list[_Row], column: int) -> list[_Row]:
@@ -112,10 +128,14 @@ def _layout(source: Source, settings: ReadSettings) -> _Layout:
     runs: Counter[int] = Counter()  # how many labels the rows end with
     numbered = 0
     shown: dict[tuple[int, Scheme], int] = {}  # by column and scheme, the first line with evidence
+    chunks: set[int] = set()  # the columns with a type of chunks
+    others: set[int] = set()  # and those with any other type
+    narrowest = sys.maxsize
     for rows in _sentences(source, settings):
         width = _width(rows)
         if any(len(row.columns) != width for row in rows):
             continue  # it will be refused when it is read
+        narrowest = min(narrowest, width)
         taken = {column for column in range(width) if told & {column, column - width}}
         here = [_labels_at_end(row.columns, taken) for row in rows]
         runs.update(here)
@@ -123,6 +143,9 @@ def _layout(source: Source, settings: ReadSettings) -> _Layout:
             numbered += row.columns[0] == str(number) and width - run > 1
         for column in settings.entity_columns or range(-max(here), 0):
             labels = [row.columns[column] for row in rows] if -width <= column < width else []
+            for _, kind in filter(None, map(label_of, labels)):
+                if kind is not None:
+                    (chunks if kind in _CHUNKS else others).add(column)
             if all(map(label_of, labels)):  # a label beside a slip shows nothing
                 for index, scheme in evidence(labels):
                     shown.setdefault((column, scheme), rows[index].line)
@@ -136,12 +159,41 @@ def _layout(source: Source, settings: ReadSettings) -> _Layout:
             "pass entity_columns to tell which have",
             path=source.name,
         )
-    columns = settings.entity_columns or tuple(range(-max(1, layers), 0))
+    word = int(numbered > half) if settings.word_column is None else settings.word_column
+    columns = settings.entity_columns
+    if columns is None:
+        columns = tuple(range(-max(1, layers), 0))
+        spare = narrowest - layers - (1 + int(numbered > half))  # columns of neither word nor label
+        columns = _behind_chunks(columns, chunks - others, spare, source.name)
     return _Layout(
-        int(numbered > half) if settings.word_column is None else settings.word_column,
+        word,
         columns,
         _scheme(columns, shown, source.name) if settings.scheme == "auto" else settings.scheme,
     )
+
+
+def _behind_chunks(
+    columns: tuple[int, ...], chunks: set[int], spare: int, name: str
+) -> tuple[int, ...]:
+    """The columns of entities; those up to the last one of chunks that another follows are not.
+
+    If all are of chunks, they are what the file is about.
+    """
+    last = max((c for c in columns if c in chunks and c + 1 in {*columns} - chunks), default=None)
+    if last is None:
+        return columns
+    if spare < 1:
+        raise DataError(
+            f"column {last} has the types of chunks (NP, VP, ...), and those behind it have not; "
+            f"pass entity_columns ({_option(last + 1)} for those behind it, "
+            f"{_option(columns[0])} for all) to tell which have entities",
+            path=name,
+        )
+    return tuple(range(last + 1, 0))
+
+
+def _option(first: int) -> str:
+    return f"--entity-columns={','.join(map(str, range(first, 0)))}"
 
 
 def _labels_at_end(columns: list[str], taken: set[int]) -> int:
@@ -202,10 +254,15 @@ def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
     How many that is shows only at the end. Until then the rows are kept on the disk.
     """
     layers = 1
-    with tempfile.TemporaryFile("w+", encoding=settings.encoding, newline="\n") as kept:
-        for parse in parses:
+    with (
+        kept_meanwhile(),
+        tempfile.TemporaryFile("w+", encoding=settings.encoding, newline="\n") as kept,
+    ):
+        for number, parse in enumerate(parses):
             entities = entities_of(parse)
             _check(parse.words, entities)
+            if number == 0:
+                check_beginning(parse.words[0])
             labels = labels_for(len(parse.words), entities, settings.scheme)
             for word, around in zip(parse.words, labels, strict=True):
                 layers = max(layers, len(around))

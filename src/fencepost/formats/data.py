@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from fencepost.errors import DataError
-from fencepost.formats.attempt import Attempt, parse_with_entities
-from fencepost.formats.files import Source
+from fencepost.formats.files import Source, check_beginning
+from fencepost.formats.items import Attempt, parse_with_entities
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Span
 
@@ -62,13 +62,17 @@ def _entity(text: str) -> Span:
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
     """The text of a file, three lines a sentence."""
-    for parse in parses:
+    for number, parse in enumerate(parses):
         entities = entities_of(parse)
+        if not parse.words:
+            raise DataError("a sentence without words cannot be said in this format", kind="empty")
+        if number == 0:
+            check_beginning(parse.words[0])
         for word in parse.words:
-            if " " in word or "\n" in word:
+            if re.search(r"[ \n\r]", word):
                 raise DataError(f"the word {word!r} holds a blank, which this format cannot say")
         for span in entities:
-            if any(mark in (span.label or "") for mark in "|\n"):
+            if not span.label or re.search(r"[|\n\r]", span.label):
                 raise DataError(f"the label {span.label!r} cannot be said in this format")
         row = "|".join(f"{start},{end} {label}" for start, end, label in entities)
         yield f"{' '.join(parse.words)}\n{row}\n\n"

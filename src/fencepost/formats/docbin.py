@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats.attempt import Attempt, parse_with_entities
 from fencepost.formats.data import entities_of
 from fencepost.formats.files import Source, written_whole
+from fencepost.formats.items import Attempt, parse_with_entities, refuse
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
 
@@ -44,32 +44,33 @@ _PART = 1 << 24  # of these, so many are looked at together
 _ID = "id"  # where a document's `user_data` has the id of the sentence
 
 
-def split_doc(doc: spacy.tokens.Doc) -> tuple[Sentence, ...]:
+Splitter = Callable[["spacy.tokens.Doc"], Sequence[int]]  # to the characters that start sentences
+
+
+def split_doc(doc: spacy.tokens.Doc, splitter: Splitter) -> tuple[Sentence, ...]:
     """The sentences of a document, without tags. Each keeps the whole text, and slices it."""
     text = doc.text
-    found = (words_of(sentence) for sentence in sentences_of(doc))
+    found = (words_of(sentence) for sentence in sentences_of(doc, splitter))
     return tuple(sentence_of(words, text) for words in found if words)
 
 
-def sentences_of(doc: spacy.tokens.Doc) -> list[spacy.tokens.Span]:
-    """The sentences of a document; if it has no boundaries, as spaCy's `sentencizer` finds them.
+def sentences_of(doc: spacy.tokens.Doc, splitter: Splitter) -> list[spacy.tokens.Span]:
+    """The sentences of a document; if it has no boundaries, as a splitter finds them.
 
-    Then blanks belong to the sentence before them, so that none has only these. The document stays
-    as it is.
+    Then blanks belong to the sentence before them, so that none has only these, and a boundary
+    within a token is passed over. The document stays as it is.
     """
     if doc.has_annotation("SENT_START"):
         return list(doc.sents)
-    from spacy.pipeline import Sentencizer
-
-    (starting,) = Sentencizer().predict([doc])
+    behind = {*splitter(doc)[1:]}
     starts: list[int] = []
     due = False  # whether a sentence starts with the next word
-    for token, starts_here in zip(doc, starting, strict=True):
-        due = due or starts_here
+    for token in doc:
+        due = due or token.idx in behind
         if due and not token.text.isspace():
             starts.append(token.i)
             due = False
-    return [doc[start:end] for start, end in pairwise((0, *starts[1:], len(doc)))]
+    return [doc[start:end] for start, end in pairwise((0, *starts, len(doc)))]
 
 
 def words_of(sentence: spacy.tokens.Span) -> list[spacy.tokens.Token]:
@@ -141,8 +142,12 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
         data += file.read(MOST_UNPACKED)
     for number, doc in enumerate(_docs(data, source.name), 1):
         name = doc.user_data.get(_ID)
-        with _damage_told():
-            parts = _parts(doc, settings.span_group)
+        try:
+            with _damage_told():
+                parts = _parts(doc, settings.span_group)
+        except DataError as error:
+            yield Attempt(number, partial(refuse, error))
+            continue
         text = None if doc.has_unknown_spaces else doc.text
         for index, part in enumerate(parts, 1):
             if not part.entities and not part.sentence.text.strip():
@@ -154,10 +159,10 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
 
 @contextmanager
 def _damage_told() -> Iterator[None]:
-    """What spaCy raises if a document names a string that its file does not hold, as our error."""
+    """What spaCy raises of a document with spans that cannot be, or strings that are missing."""
     try:
         yield
-    except KeyError as error:
+    except (IndexError, KeyError, ValueError) as error:
         raise DataError(f"no document of spaCy (DocBin): {error.args[0]}") from error
 
 

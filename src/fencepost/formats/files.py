@@ -11,7 +11,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -101,6 +101,23 @@ class Source:
                 f"more than {MOST_BYTES:,} bytes, which is no text of one document", path=self.name
             )
         return data
+
+    def read_text(self) -> str:
+        """The characters of the file as they are, with a byte order mark if there is one.
+
+        Raises:
+            DataError: it is too large, or not of this encoding.
+        """
+        raw = self.read_whole()
+        try:
+            return raw.decode(self.encoding)
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"not {self.encoding}: byte 0x{raw[error.start]:02x}; pass the right encoding "
+                "(--encoding)",
+                line=1 + raw.count(b"\n", 0, error.start),
+                path=self.name,
+            ) from error
 
     def byte_lines(self, file: IO[bytes]) -> Iterator[bytes]:
         """The lines of this file, which is open, with their ends.
@@ -193,7 +210,10 @@ class _Counted(io.RawIOBase):
 
 @contextmanager
 def written_whole(
-    path: str | os.PathLike[str], *, drafts: Path | None = None
+    path: str | os.PathLike[str],
+    *,
+    drafts: Path | None = None,
+    move: Callable[[str, Path], None] | None = None,
 ) -> Iterator[BinaryIO]:
     """A binary file to write to, which appears at `path` only when all has been written.
 
@@ -203,6 +223,7 @@ def written_whole(
     Args:
         path: of the file.
         drafts: a folder on the same disk for what is not complete yet; None: beside it.
+        move: called with the complete draft and its place; None: moves it there.
     """
     if str(path) == STANDARD:
         yield sys.stdout.buffer
@@ -210,16 +231,16 @@ def written_whole(
         return
     target = place_of(path)
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-        with _errors_named(path), open(target, "wb") as file:
+        with errors_named(path), open(target, "wb") as file:
             yield file
         return
-    with _errors_named(path):
+    with errors_named(path):
         # A name may have 255 bytes, and this one becomes longer.
         handle, temporary = tempfile.mkstemp(
             prefix=f".{target.name[:50]}.", dir=drafts or target.parent
         )
     try:
-        with _errors_named(path), os.fdopen(handle, "wb") as file:
+        with errors_named(path), os.fdopen(handle, "wb") as file:
             if target.suffix.lower() == ".gz":
                 # Without a name and a time inside, the same data gives the same file.
                 with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
@@ -228,9 +249,9 @@ def written_whole(
                 yield file
             file.flush()
             os.fsync(file.fileno())
-        with _errors_named(path):
+        with errors_named(path):
             os.chmod(temporary, _mode_for(target))
-            os.replace(temporary, target)
+            (move or os.replace)(temporary, target)
     except BaseException:
         with suppress(FileNotFoundError):  # if it came right after the move
             os.unlink(temporary)
@@ -244,7 +265,7 @@ def place_of(path: str | os.PathLike[str]) -> Path:
         OutputError: its folder is not there, or no file can have such a name.
     """
     target = Path(os.path.realpath(path))
-    with _errors_named(path):
+    with errors_named(path):
         os.stat(os.path.join(target.parent, ""))  # the slash asks for a folder
         target.exists()
     return target
@@ -275,6 +296,14 @@ def files_below(folder: Path) -> list[Path]:
     )
 
 
+def check_beginning(word: str) -> None:
+    """Refuse a word at the beginning of a file whose first character would be lost there."""
+    if word.startswith("\ufeff"):
+        raise DataError(
+            f"the word {word!r} begins the file with U+FEFF, which is read as a byte order mark"
+        )
+
+
 def without_halves(text: str) -> str:
     """A text in which halves of surrogate pairs, which no encoding can say, are replaced."""
     return _HALF_PAIR.sub("\ufffd", text)
@@ -289,10 +318,24 @@ def _mode_for(target: Path) -> int:
 
 
 @contextmanager
-def _errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
+def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What the system says of a file that is written, as our error."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
         raise OutputError(f"cannot be written: {error.strerror}", path=str(path)) from error
+
+
+@contextmanager
+def kept_meanwhile() -> Iterator[None]:
+    """Errors of what is kept on the disk for a while name its folder, and no output."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"cannot be written: {error.strerror}; TMPDIR may name another folder for what is kept "
+            "meanwhile",
+            path=tempfile.gettempdir(),
+        ) from error

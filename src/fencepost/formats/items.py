@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from fencepost.errors import DataError
 from fencepost.formats.settings import OnCrossing
@@ -22,6 +22,11 @@ class Attempt(NamedTuple):
     line: int
     read: Callable[[], Iterable[Parse]]
     gaps: int = 0  # how many of its entities have a gap in them, for the count
+
+
+def refuse(error: DataError) -> NoReturn:
+    """Read nothing: what stands at a place is already known to be wrong."""
+    raise error
 
 
 class Dropped(Exception):  # noqa: N818  (not an error: the caller asked for it)

@@ -1,14 +1,12 @@
 """JSON lines: one object a sentence, with any of its layers.
 
-Keys: `id`, `words` (`tokens` is understood too), `tags`, `tree` (brackets, or [start, end, label]
-from the root down), `entities` ([start, end, label]), `text`, `offsets` ([start, end] of each
-word). With `words`, entities count words. With only `text`, they count characters; the words are
-then the slices that `offsets` gives, or what blanks separate. `dropped` is there only if entities
-were left out because they cross others: they still count as gold.
+Each line is written as `Parse.to_dict` gives it: `version`, `id`, `words`, `tags`, `tree` and
+`entities` (start, end, label and, if a parser found them, the probability), `text`, `offsets`
+([start, end] of each word), `dropped` (entities that were left out because they cross others: they
+still count as gold), `log_probs` and `rank`.
 
-What a parser found has `log_probs` of its layers, `probabilities` of their spans (of a tree from
-the root down) and, among several readings of a sentence, its `rank`. They are passed over when a
-file is read.
+More is read than is written: `tokens` for `words`, a tree in brackets, and a `text` alone, whose
+entities count characters; its words are the slices that `offsets` gives, or what blanks separate.
 
 A line with `sentences` is a document, as `Document.to_dict` gives it and a corpus is parsed into;
 its sentences are read one by one.
@@ -18,21 +16,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fencepost.errors import DataError
-from fencepost.formats.attempt import Attempt, parse_with_entities
+from fencepost.errors import DataError, clipped
 from fencepost.formats.files import Source
+from fencepost.formats.items import Attempt, parse_with_entities
 from fencepost.formats.settings import ReadSettings, WriteSettings
-from fencepost.structure import Document, Parse, Sentence, Span, Tree
+from fencepost.structure import Document, Entity, FoundSpan, Parse, Sentence, Span, Tree
 from fencepost.structure.brackets import NO_TAG
+from fencepost.structure.plain import DIGITS, VERSION, checked_version, found_spans
 from fencepost.structure.span import spans_of
 
 _HALF_PAIR = re.compile(r"[\ud800-\udfff]")
-_DIGITS = 6  # of probabilities
 _CONTEXT = 20  # characters shown on each side of a misaligned offset
 
 
@@ -71,7 +69,11 @@ def parse_of(data: Any, settings: ReadSettings) -> Parse:
     """The parse that an object stands for; keys that are not ours are passed over."""
     if not isinstance(data, dict):
         raise DataError(f"an object is expected on each line, not {_shorten(data)}")
-    for key in _EXPECTED:
+    version = data.get("version")
+    if type(version) is int and version > VERSION:  # anything else may be of another program
+        checked_version(data)
+    ours = _OURS if version == VERSION else {}
+    for key in (*_EXPECTED, *ours):
         _check(key, data)
     written = Tree.from_brackets(data["tree"]) if isinstance(data.get("tree"), str) else None
     sentence = _sentence(data, written)
@@ -80,15 +82,25 @@ def parse_of(data: Any, settings: ReadSettings) -> Parse:
         _check_same_words(written, sentence)
         tree = Tree(sentence, written.spans)
     elif data.get("tree") is not None:
-        tree = Tree(sentence, spans_of(data["tree"]))
+        tree = Tree(sentence, _spans(data["tree"], FoundSpan, sentence))
+    found: dict[str, Any] = {key: data.get(key) for key in ours}
     if data.get("entities") is None:
-        return Parse(sentence, tree)
-    spans, dropped = spans_of(data["entities"]), spans_of(data.get("dropped") or ())
+        return Parse(sentence, tree, **found)
+    spans = _spans(data["entities"], Entity, sentence)
+    dropped = _spans(data.get("dropped") or [], Entity, sentence)
     if data.get("words") is None and data.get("tokens") is None and data.get("text") is not None:
         spans, dropped = _align(spans, sentence), _align(dropped, sentence)
-    return parse_with_entities(
+    parse = parse_with_entities(
         sentence, spans, on_crossing=settings.on_crossing, tree=tree, dropped=dropped
     )
+    return replace(parse, **found) if found else parse
+
+
+def _spans(rows: list[Any], kind: type[FoundSpan], sentence: Sentence) -> tuple[Span, ...]:
+    """Spans from rows; those without a probability are plain, which takes far less time."""
+    if any(len(row) == 4 for row in rows):
+        return found_spans(rows, kind, sentence)
+    return spans_of(rows)
 
 
 def id_of(data: dict[str, Any]) -> str | None:
@@ -98,7 +110,7 @@ def id_of(data: dict[str, Any]) -> str | None:
 
 
 def _check(key: str, data: dict[str, Any]) -> None:
-    fits, wanted = _EXPECTED[key]
+    fits, wanted = {**_EXPECTED, **_OURS}[key]
     if data.get(key) is not None and not fits(data[key]):
         raise DataError(f"{key!r} has to be {wanted}, not {_shorten(data[key])}")
 
@@ -115,23 +127,31 @@ def _are_strings(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _are_rows(value: Any, *kinds: type) -> bool:
+def _are_rows(value: Any, *kinds: tuple[type, ...]) -> bool:
     # A bool is an int to Python, but no offset.
     return isinstance(value, list) and all(
-        isinstance(row, list) and tuple(map(type, row)) == kinds for row in value
+        isinstance(row, list) and tuple(map(type, row)) in kinds for row in value
     )
 
 
 def _are_spans(value: Any) -> bool:
-    return _are_rows(value, int, int, str)
+    return _are_rows(value, (int, int, str), (int, int, str, float), (int, int, str, int))
 
 
 def _are_pairs(value: Any) -> bool:
-    return _are_rows(value, int, int)
+    return _are_rows(value, (int, int))
 
 
 def _is_tree(value: Any) -> bool:
     return _is_string(value) or _are_spans(value)
+
+
+def _are_log_probs(value: Any) -> bool:
+    return isinstance(value, dict) and all(type(one) in (int, float) for one in value.values())
+
+
+def _is_rank(value: Any) -> bool:
+    return type(value) is int
 
 
 _EXPECTED = {
@@ -145,6 +165,10 @@ _EXPECTED = {
     "text": (_is_string, "a string"),
     "offsets": (_are_pairs, "a list of [start, end]"),
 }
+_OURS = {  # of other programs, these may mean anything
+    "log_probs": (_are_log_probs, "an object of numbers"),
+    "rank": (_is_rank, "a whole number"),
+}
 
 
 def _shorten(value: Any) -> str:
@@ -152,7 +176,7 @@ def _shorten(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False)
     except RecursionError:  # it could just be read
         return "lists in lists, too deep to be shown"
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return clipped(text, 60)
 
 
 def _sentence(data: dict[str, Any], tree: Tree | None) -> Sentence:
@@ -240,7 +264,7 @@ def _misaligned(what: str, start: int, end: int, text: str) -> DataError:
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
     """The text of a file, one object a line."""
-    return (line_of(object_of(parse)) for parse in parses)
+    return (line_of(parse.to_dict(digits=DIGITS)) for parse in parses)
 
 
 def line_of(data: dict[str, Any]) -> str:
@@ -248,44 +272,3 @@ def line_of(data: dict[str, Any]) -> str:
     line = json.dumps(data, ensure_ascii=False)
     # Half of a surrogate pair has no bytes in any encoding, but JSON can say it.
     return f"{json.dumps(data) if _HALF_PAIR.search(line) else line}\n"
-
-
-def object_of(parse: Parse) -> dict[str, Any]:
-    """The object that stands for a parse; layers that it does not have are left out."""
-    sentence = parse.sentence
-    data: dict[str, Any] = {
-        "id": sentence.id,
-        "words": sentence.words,
-        "tags": sentence.tags,
-        "tree": None if parse.tree is None else _written(parse.tree),
-        "entities": parse.entities,
-        "dropped": parse.dropped or None,
-        "text": sentence.text,
-        "offsets": sentence.offsets,
-        "rank": parse.rank,
-        "log_probs": _rounded(parse.log_probs or {}),
-        "probabilities": _probabilities(parse),
-    }
-    return {key: value for key, value in data.items() if value is not None}
-
-
-def _probabilities(parse: Parse) -> dict[str, Any] | None:
-    """How sure a parser was of the spans of each layer; None if none found them."""
-    layers = {"tree": parse.tree.spans if parse.tree else (), "entities": parse.entities or ()}
-    found = {
-        layer: [round(span.probability, _DIGITS) for span in spans if span.probability is not None]
-        for layer, spans in layers.items()
-    }
-    return {layer: values for layer, values in found.items() if values} or None
-
-
-def _rounded(values: Mapping[str, float]) -> dict[str, float] | None:
-    return {layer: round(value, _DIGITS) for layer, value in values.items()} or None
-
-
-def _written(tree: Tree) -> str | tuple[Span, ...]:
-    """A tree as brackets; as spans where a word or a label is such that brackets cannot say it."""
-    try:
-        return tree.to_brackets()
-    except DataError:
-        return tree.spans

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from fencepost.errors import DataError
-from fencepost.formats.attempt import Attempt
 from fencepost.formats.files import MOST_BYTES, Source
+from fencepost.formats.items import Attempt
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Tree
 from fencepost.structure.brackets import read_brackets
@@ -35,8 +35,11 @@ def chunks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """
     held: list[str] = []
     depth = first = size = 0
+    goes_on = False  # whether a bracket in the first column goes on with the tree that is open
     for number, line in enumerate(lines, 1):
-        if held and _begins_anew(line, held):
+        if len(held) == 1:
+            goes_on = line.startswith("(") and bool(_BROKEN_OFF.search(held[0]))
+        if held and line.startswith(("<S", "</S") if goes_on else ("(", "<S", "</S")):
             yield first, "\n".join(held)
             held, depth, size = [], 0, 0
         if not held:
@@ -51,14 +54,6 @@ def chunks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
             held, depth, size = [], 0, 0
     if held:
         yield first, "\n".join(held)
-
-
-def _begins_anew(line: str, held: list[str]) -> bool:
-    """Whether a line cannot go on with the tree that is still open."""
-    if line.startswith("("):
-        second = held[1] if len(held) > 1 else line
-        return not (_BROKEN_OFF.search(held[0]) and second.startswith("("))
-    return line.startswith(("<S", "</S"))
 
 
 def _read_chunk(text: str, line: int, settings: ReadSettings) -> Iterator[Parse]:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats.attempt import Dropped
 from fencepost.formats.cleaning import clean_parse
 from fencepost.formats.files import STANDARD, Source, files_below
+from fencepost.formats.items import Dropped
 from fencepost.formats.registry import FORMATS, READABLE, Format, bare_suffix, files_of, format_of
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Parse
@@ -25,7 +25,8 @@ def read(path: str | os.PathLike[str], *, format: str | None = None, **settings:
 
     Args:
         path: a file, `-` for standard input, or a folder, whose files are read in order of name.
-        format: one of `ptb data jsonl conll brat spacy`; None: what the suffix tells.
+        format: one of `ptb data jsonl conll conllu brat spacy labelstudio doccano cas`; None: what
+            the suffix tells.
         settings: those of `ReadSettings`.
 
     The result is read from as one goes through it, so files may be larger than memory.
@@ -146,7 +147,7 @@ def _files_below(folder: Path, name: str | None) -> tuple[Format, list[Path]]:
     found: dict[str, list[Path]] = {}
     for format in READABLE if name is None else [format_of(folder, name)]:
         for file in everything:
-            if bare_suffix(file) in format.suffixes:
+            if bare_suffix(file) in (format.own_suffixes if name else format.suffixes):
                 found.setdefault(format.name, []).append(file)
     if len(found) > 1:
         raise DataError(
@@ -155,5 +156,5 @@ def _files_below(folder: Path, name: str | None) -> tuple[Format, list[Path]]:
         )
     for chosen, files in found.items():
         return FORMATS[chosen], files
-    wanted = ", ".join(FORMATS[name].suffixes) if name else "a known suffix"
+    wanted = ", ".join(FORMATS[name].own_suffixes) if name else "a known suffix"
     raise DataError(f"no file with {wanted} in this folder", path=str(folder))

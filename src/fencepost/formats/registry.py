@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from fencepost.errors import DataError
-from fencepost.formats import brat, conll, data, docbin, html, jsonl, pretty, ptb, tsv
-from fencepost.formats.attempt import Attempt
+from fencepost.formats import (
+    brat,
+    cas,
+    conll,
+    conllu,
+    data,
+    docbin,
+    doccano,
+    html,
+    jsonl,
+    labelstudio,
+    pretty,
+    ptb,
+    tsv,
+)
 from fencepost.formats.files import STANDARD, Source
+from fencepost.formats.items import Attempt
 from fencepost.formats.settings import ReadSettings, WriteSettings
-from fencepost.structure import Parse
+from fencepost.structure import Parse, Sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,13 +36,33 @@ class Format:
 
     name: str
     layers: frozenset[str]  # what it can say of words; tags only where they need no tree
+    # What else it gives back, of `_FIELDS`: everything, if it is for people and is not read back.
+    fields: frozenset[str] = frozenset()
+    gaps: str | None = None  # the text that it gives back: what may stand between words
     suffix: str  # of a new file
-    suffixes: tuple[str, ...] = ()  # that tell this format
+    suffixes: tuple[str, ...] = ()  # that tell this format; without any, it has to be named
     attempts: Callable[[Source, ReadSettings], Iterator[Attempt]] | None = None
     pieces: Callable[[Iterable[Parse], WriteSettings], Iterator[str]] | None = None  # of text
     save: Callable[[Iterable[Parse], Path, WriteSettings], None] | None = None  # not as one text
 
+    @property
+    def own_suffixes(self) -> tuple[str, ...]:
+        """The suffixes of its files in a folder, if the format is named."""
+        return self.suffixes or (self.suffix,)
 
+
+_FIELDS: dict[str, Callable[[Parse], bool]] = {  # of a parse, by the names that people are told
+    "tree layers": lambda parse: parse.tree is not None,
+    "entities layers": lambda parse: parse.entities is not None,
+    "tags layers": lambda parse: parse.tags is not None,
+    "ids": lambda parse: parse.id is not None,
+    "texts": lambda parse: parse.sentence.text is not None,
+    "probabilities": lambda parse: any(
+        span.probability is not None
+        for span in (*(parse.tree.spans if parse.tree else ()), *(parse.entities or ()))
+    ),
+}
+_ANY = r"(?s).*"
 _TREE, _ENTITIES, _TAGS = (frozenset({layer}) for layer in ("tree", "entities", "tags"))
 
 FORMATS = {
@@ -36,6 +71,7 @@ FORMATS = {
         Format(
             name="ptb",
             layers=_TREE,
+            fields=frozenset({"tags layers"}),
             suffix=".ptb",
             # .fid, .nw and the others are what the Chinese Treebank calls its files.
             suffixes=(".ptb", ".mrg", ".brackets", ".fid", *(f".{kind}" for kind in ptb.CTB_KINDS)),
@@ -45,6 +81,7 @@ FORMATS = {
         Format(
             name="pretty",
             layers=_TREE | _ENTITIES | _TAGS,
+            fields=frozenset(_FIELDS),
             suffix=".txt",
             pieces=pretty.pieces,
         ),
@@ -59,6 +96,7 @@ FORMATS = {
         Format(
             name="jsonl",
             layers=_TREE | _ENTITIES | _TAGS,
+            fields=frozenset(_FIELDS),
             suffix=".jsonl",
             suffixes=(".jsonl", ".ndjson"),
             attempts=jsonl.attempts,
@@ -75,15 +113,23 @@ FORMATS = {
         Format(
             name="brat",
             layers=_ENTITIES,
+            gaps=r"[^\S\n]*",
             suffix=".ann",
             suffixes=(".ann",),
             attempts=brat.attempts,
             save=brat.save,
         ),
-        Format(name="tsv", layers=_ENTITIES, suffix=".tsv", pieces=tsv.pieces),
+        Format(
+            name="tsv",
+            layers=_ENTITIES,
+            fields=frozenset({"ids", "probabilities"}),
+            suffix=".tsv",
+            pieces=tsv.pieces,
+        ),
         Format(
             name="html",
             layers=_TREE | _ENTITIES,
+            fields=frozenset(_FIELDS),
             suffix=".html",
             suffixes=(".html", ".htm"),
             pieces=html.pieces,
@@ -91,10 +137,50 @@ FORMATS = {
         Format(
             name="spacy",
             layers=_ENTITIES,
+            fields=frozenset({"tags layers", "ids"}),
+            gaps=r" ?",
             suffix=".spacy",
             suffixes=(".spacy",),
             attempts=docbin.attempts,
             save=docbin.save,
+        ),
+        Format(
+            name="conllu",
+            layers=_TREE | _ENTITIES | _TAGS,
+            fields=frozenset({"ids"}),
+            gaps=r" ?",
+            suffix=".conllu",
+            suffixes=(".conllu",),
+            attempts=conllu.attempts,
+            pieces=conllu.pieces,
+        ),
+        Format(
+            name="labelstudio",
+            layers=_TREE | _ENTITIES | _TAGS,
+            fields=frozenset({"ids"}),
+            gaps=_ANY,
+            suffix=".json",
+            attempts=labelstudio.attempts,
+            pieces=labelstudio.pieces,
+        ),
+        Format(
+            name="doccano",
+            layers=_TREE | _ENTITIES | _TAGS,
+            fields=frozenset({"ids"}),
+            gaps=_ANY,
+            suffix=".jsonl",
+            attempts=doccano.attempts,
+            pieces=doccano.pieces,
+        ),
+        Format(
+            name="cas",
+            layers=_ENTITIES | _TAGS,
+            fields=frozenset({"ids"}),
+            gaps=_ANY,
+            suffix=".xmi",
+            suffixes=(".xmi",),
+            attempts=cas.attempts,
+            pieces=cas.pieces,
         ),
     )
 }
@@ -112,6 +198,26 @@ def files_of(path: str | os.PathLike[str], format: Format) -> tuple[Path, ...]:
     """The files that a name stands for: itself, or the two of brat."""
     pair = brat.pair_of(Path(path)) if format.name == "brat" else None
     return pair or (Path(path),)
+
+
+def unsaid(parse: Parse, format: Format, path: str | os.PathLike[str]) -> list[str]:
+    """What a parse has and a new file does not give back, by name."""
+    held = format.fields | {f"{layer} layers" for layer in format.layers}
+    if format.name == "brat" and brat.pair_of(Path(path)) is None:
+        held |= {"ids"}  # they name the files of the folder
+    if format.gaps is not None and _is_text_of(parse.sentence, format.gaps):
+        held |= {"texts"}
+    return [name for name, has in _FIELDS.items() if has(parse) and name not in held]
+
+
+def _is_text_of(sentence: Sentence, gaps: str) -> bool:
+    """Whether a text has its words, such gaps between them, and blanks at most around them."""
+    *between, _ = sentence.whitespace or ("",)
+    first, last = sentence.characters(0, len(sentence)) or (0, 0)
+    text = sentence.text or ""
+    return not (text[:first] + text[last:]).strip() and all(
+        re.fullmatch(gaps, gap) for gap in between
+    )
 
 
 def written_format(path: str | os.PathLike[str], name: str | None = None) -> Format:

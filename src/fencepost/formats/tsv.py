@@ -23,9 +23,14 @@ _BREAK = re.compile(r"\r\n|[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # where some
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
     """The text of a file, one entity a line under the names of the columns."""
-    yield "\t".join(COLUMNS) + "\n"
+    yield row_of(COLUMNS)
     for row in entity_rows(map(_with_entities, parses)):
-        yield "\t".join(map(_cell, row.values())) + "\n"
+        yield row_of(row.values())
+
+
+def row_of(values: Iterable[object]) -> str:
+    """A line with a tab between its values."""
+    return "\t".join(map(_cell, values)) + "\n"
 
 
 def _with_entities(parse: Parse) -> Parse:

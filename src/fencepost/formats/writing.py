@@ -27,8 +27,8 @@ def write(
     Args:
         parses: gone through once, so they may be more than fit in memory.
         path: a file, or `-` for standard output; `.gz` packs it. For brat, a folder or an `.ann`.
-        format: one of `ptb pretty data jsonl conll brat tsv html spacy`; None: what the suffix
-            tells.
+        format: one of `ptb pretty data jsonl conll conllu brat tsv html spacy labelstudio doccano
+            cas`; None: what the suffix tells.
         settings: those of `WriteSettings`.
     """
     try:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from fencepost.errors import DataError
 from fencepost.scoring.parameters import COLLINS, Parameters
 from fencepost.structure import Tree
+from fencepost.structure.tree import WRAPPERS
 
 Bracket = tuple[int, int, str]
 
@@ -36,6 +37,13 @@ def side_of_tree(tree: Tree, *, wrapper: bool = True) -> Side:
             any other would be a bracket for free in each tree, or one that each misses.
     """
     return Side(tree.words, tree.tags, tree.spans if wrapper else tree.unwrapped)
+
+
+def without_wrapper(side: Side) -> Side:
+    """The same without a wrapper at the top, if it has one."""
+    start, end, label = next(iter(side.brackets), (0, 0, None))
+    is_wrapped = (start, end) == (0, len(side.words) or -1) and (label or "") in WRAPPERS
+    return side._replace(brackets=side.brackets[1:]) if is_wrapped else side
 
 
 def side_of_line(line: str) -> Side:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 
 from fencepost.errors import DataError
@@ -23,7 +23,13 @@ class Event(NamedTuple):
 
 
 def events(path: Path) -> Iterator[Event]:
-    """What stands in an XML file, from its beginning to its end.
+    """What stands in an XML file, from its beginning to its end."""
+    with Source(path).open() as file:
+        yield from events_in(file, str(path))
+
+
+def events_in(file: BinaryIO, name: str) -> Iterator[Event]:
+    """What stands in an open XML file.
 
     A document type may be named, as GENIA does; it is not looked for. One that declares entities
     is refused: a few lines of those can unfold to more than any memory holds.
@@ -56,19 +62,18 @@ def events(path: Path) -> Iterator[Event]:
     parser.CharacterDataHandler = text
     parser.EntityDeclHandler = declared
     parser.SkippedEntityHandler = skipped
-    with Source(path).open() as file:
-        data = b"-"
-        while data:
-            data = file.read(_CHUNK)
-            try:
-                parser.Parse(data, not data)
-            except ExpatError as error:
-                raise DataError(
-                    f"this is no XML: {ErrorString(error.code)}", line=error.lineno, path=str(path)
-                ) from error
-            except (LookupError, ValueError) as error:  # from the encoding that the file names
-                raise DataError(f"cannot be decoded: {error}", path=str(path)) from error
-            except DataError as error:
-                raise error.at(str(path), None) from None
-            yield from waiting
-            waiting.clear()
+    data = b"-"
+    while data:
+        data = file.read(_CHUNK)
+        try:
+            parser.Parse(data, not data)
+        except ExpatError as error:
+            raise DataError(
+                f"this is no XML: {ErrorString(error.code)}", line=error.lineno, path=name
+            ) from error
+        except (LookupError, ValueError) as error:  # from the encoding that the file names
+            raise DataError(f"cannot be decoded: {error}", path=name) from error
+        except DataError as error:
+            raise error.at(name, None) from None
+        yield from waiting
+        waiting.clear()

@@ -1,0 +1,69 @@
+"""doccano's JSON lines: a text, and labels for stretches of its characters.
+
+    {"id": 1, "text": "Ann slept", "label": [[0, 3, "PER"]]}
+
+A project with relations exports `entities` with `start_offset`, `end_offset` and `label` instead;
+these are read, too, and relations are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fencepost.errors import DataError
+from fencepost.formats import jsonl
+from fencepost.formats.files import Source
+from fencepost.formats.items import Attempt
+from fencepost.formats.marked import Marked, attempts_at, data_of, own_of, places_of
+from fencepost.formats.settings import ReadSettings, WriteSettings
+from fencepost.formats.standoff import Mention
+from fencepost.structure import Parse
+
+_OFFSETS = ("start_offset", "end_offset", "label")
+
+
+def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+    """The sentences of a file, still to be read."""
+    stem = Path(source.name.removesuffix(".gz")).stem
+    for number, line in enumerate(source.lines(), 1):
+        if line.strip():
+            yield from attempts_at(
+                number, partial(_marked, line), settings, stem=f"{stem}-{number}"
+            )
+
+
+def _marked(line: str) -> Marked:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"no JSON: {error}") from error
+    if not isinstance(data, dict) or not isinstance(data.get("text"), str):
+        raise DataError("an object with a `text` is expected on each line")
+    labels = data.get("label", data.get("labels"))
+    if labels is None and isinstance(data.get("entities"), list):
+        labels = [
+            [one.get(key) for key in _OFFSETS] if isinstance(one, dict) else one
+            for one in data["entities"]
+        ]
+    mentions = None if labels is None else tuple(_mentions(labels))
+    return Marked(data["text"], mentions, jsonl.id_of(data), own_of(data))
+
+
+def _mentions(labels: Any) -> Iterator[Mention]:
+    for label in labels if isinstance(labels, list) else [labels]:
+        if not isinstance(label, list) or [*map(type, label)] != [int, int, str] or not label[2]:
+            raise DataError(f"[start, end, label] is expected for each label, not {label!r:.100}")
+        yield Mention(*label)
+
+
+def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
+    """The text of a file, an object a line."""
+    for parse in parses:
+        data: dict[str, Any] = data_of(parse)
+        if parse.entities is not None:
+            data["label"] = places_of(parse, parse.entities)
+        yield jsonl.line_of(data)
