@@ -1,0 +1,266 @@
+"""A pattern that is read once and matched against many trees."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from functools import lru_cache
+
+from fencepost.errors import DataError
+from fencepost.search.index import Index
+from fencepost.search.relations import Family, family_of, is_among, nodes_seen
+from fencepost.search.syntax import (
+    About,
+    Expression,
+    Group,
+    NodePattern,
+    Relation,
+    read_pattern,
+)
+
+MOST_STEPS = 1_000_000  # to find the names of a sentence's matches
+
+Names = dict[str, int]  # the nodes that have names
+
+
+class Pattern:
+    """A pattern in the language of Tregex, with entities and probabilities.
+
+    Args:
+        text: the pattern.
+
+    Raises:
+        PatternError: the text is no pattern.
+
+    >>> Pattern("NP < (NN=noun $- DT)")
+    Pattern('NP < (NN=noun $- DT)')
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._alternatives = read_pattern(text)
+        self._needed = [needed(node) for node in self._alternatives]
+        self.asks_for_entities = any(map(_asks, self._alternatives))
+
+    def __repr__(self) -> str:
+        return f"Pattern({self.text!r})"
+
+    def __reduce__(self) -> tuple[type[Pattern], tuple[str]]:
+        return Pattern, (self.text,)
+
+    def can_match(self, labels: Container[str]) -> bool:
+        """Whether a tree that has these labels, tags and words may have a match."""
+        return any(
+            all(any(label in labels for label in some) for some in needs) for needs in self._needed
+        )
+
+    def matches(self, index: Index) -> Iterator[tuple[int, Names]]:
+        """The nodes that match, in order, each with the nodes that have names.
+
+        Raises:
+            DataError: the names in one sentence have too many possibilities.
+        """
+        searches = [_Search(index, node) for node in self._alternatives]
+        if len(searches) == 1:
+            yield from searches[0].matches()
+            return
+        found = {
+            (node, tuple(names.items())): None
+            for search in searches
+            for node, names in search.matches()
+        }
+        for node, names in sorted(found, key=lambda one: one[0]):
+            yield node, dict(names)
+
+
+@lru_cache(maxsize=256)
+def pattern_of(text: str) -> Pattern:
+    """The pattern of a text, which is read once."""
+    return Pattern(text)
+
+
+def needed(node: NodePattern) -> list[frozenset[str]]:
+    """Sets of labels, of each of which every tree with a match has one."""
+    labels, found = node.labels, []
+    is_listed = labels is not None and not (labels.regexes or labels.is_any or node.basic)
+    if labels is not None and is_listed and not node.negated:
+        found.append(labels.names)
+    waiting = [] if node.relation is None else [node.relation]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Relation):
+            found += needed(part.node)
+        elif part.kind == "all":
+            waiting += part.parts
+    return found
+
+
+def _asks(node: NodePattern) -> bool:
+    """Whether a node's conditions, or those of any in its relations, are about entities."""
+    nodes = [node]
+    parts: list[Expression] = []
+    while nodes or parts:
+        if nodes:
+            one = nodes.pop()
+            if any(isinstance(condition, About) for condition in one.conditions):
+                return True
+            parts += [] if one.relation is None else [one.relation]
+            continue
+        part = parts.pop()
+        if isinstance(part, Group):
+            parts += part.parts
+        else:
+            nodes.append(part.node)
+    return False
+
+
+class _Search:
+    """The matches of a pattern in one tree.
+
+    First, from the innermost nodes outwards, all nodes that each node of the pattern may be,
+    whatever the names say. Without names, that is the answer. With names, it is where partners are
+    looked for, one assignment after the other.
+    """
+
+    def __init__(self, index: Index, root: NodePattern) -> None:
+        self.index = index
+        self.root = root
+        self.steps = 0
+        self._nodes: dict[int, list[int]] = {}
+        self._families: dict[Relation, Family] = {}
+        self._holding: dict[Expression, list[int]] = {}
+
+    def matches(self) -> Iterator[tuple[int, Names]]:
+        nodes = self.nodes(self.root)
+        if self.root.is_plain:
+            for node in nodes:
+                yield node, {}
+            return
+        for node in nodes:
+            seen = set()
+            for names in self._solutions(self.root, node, {}):
+                key = frozenset(names.items())
+                if key not in seen:
+                    seen.add(key)
+                    yield node, names
+
+    # Without names.
+
+    def nodes(self, pattern: NodePattern) -> list[int]:
+        """The nodes that a node of the pattern may be, in order."""
+        found = self._nodes.get(pattern.number)
+        if found is None:
+            found = self._described(pattern)
+            for condition in pattern.conditions:
+                found = self.index.satisfying(found, condition)
+            if pattern.relation is not None and found:
+                found = self._keep(pattern.relation, found)
+            self._nodes[pattern.number] = found
+        return found
+
+    def _described(self, pattern: NodePattern) -> list[int]:
+        if pattern.labels is None:
+            return list(range(len(self.index)))
+        found = self.index.with_labels(pattern.labels, basic=pattern.basic)
+        if not pattern.negated:
+            return found
+        without = set(found)
+        return [node for node in range(len(self.index)) if node not in without]
+
+    def _keep(self, part: Expression, some: list[int]) -> list[int]:
+        """Those of some nodes of which a part of the pattern may hold."""
+        if isinstance(part, Relation):
+            targets = self.nodes(part.node)
+            return self._family(part).keep(self.index, some, targets) if targets else []
+        if part.kind == "all":
+            for one in part.parts:
+                some = self._keep(one, some)
+            return some
+        if part.kind == "any":
+            found = set().union(*(self._keep(one, some) for one in part.parts))
+            return [node for node in some if node in found]
+        if part.kind == "maybe" or not part.is_plain:
+            return some
+        without = set(self._keep(part.parts[0], some))
+        return [node for node in some if node not in without]
+
+    def _family(self, relation: Relation) -> Family:
+        found = self._families.get(relation)
+        if found is None:
+            argument = relation.argument
+            if isinstance(argument, NodePattern):
+                found = family_of(relation.sign, self.nodes(argument))
+            else:
+                found = family_of(relation.sign, argument)
+            self._families[relation] = found
+        return found
+
+    # With names.
+
+    def _solutions(self, pattern: NodePattern, node: int, names: Names) -> Iterator[Names]:
+        """The names with which a node of the tree is one of the pattern."""
+        self._spend(1)
+        if pattern.labels is None and not self._agrees(pattern, node, names):
+            return
+        if pattern.name is not None:
+            names = {**names, pattern.name: node}
+        if pattern.relation is None:
+            yield names
+        else:
+            yield from self._assigned(pattern.relation, node, names)
+
+    def _spend(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise DataError(
+                "the names of the pattern have too many possibilities in this sentence; a pattern "
+                "with fewer names, or with closer relations, was expected"
+            )
+
+    def _agrees(self, pattern: NodePattern, node: int, names: Names) -> bool:
+        """Whether a node is the one that was named before, or has its label."""
+        other = names.get(pattern.same or pattern.alike or "")
+        if other is None:  # an optional part, which gives the name, does not hold here
+            return False
+        labels = self.index.labels
+        agrees = other == node if pattern.same else labels[other] == labels[node]
+        return agrees is not pattern.negated
+
+    def _assigned(self, part: Expression, node: int, names: Names) -> Iterator[Names]:
+        """The names with which a part of the pattern holds of a node."""
+        if part.is_plain:
+            if self._holds(part, node):
+                yield names
+        elif isinstance(part, Relation):
+            targets = self.nodes(part.node)
+            partners = self._family(part).partners(self.index, node, targets)
+            # Looking at a node takes a small part of the time that trying one does.
+            self._spend(nodes_seen(part.sign, self.index, node) // 16)
+            for partner in partners:
+                yield from self._solutions(part.node, partner, names)
+        elif part.kind == "all":
+            yield from self._all(part.parts, node, names)
+        elif part.kind == "any":
+            for one in part.parts:
+                yield from self._assigned(one, node, names)
+        else:
+            found = self._assigned(part.parts[0], node, names)
+            first = next(found, None)
+            if first is None:
+                yield names
+            elif part.kind == "maybe":
+                yield first
+                yield from found
+
+    def _all(self, parts: tuple[Expression, ...], node: int, names: Names) -> Iterator[Names]:
+        if not parts:
+            yield names
+            return
+        for found in self._assigned(parts[0], node, names):
+            yield from self._all(parts[1:], node, found)
+
+    def _holds(self, part: Expression, node: int) -> bool:
+        """Whether a part without names holds of a node."""
+        found = self._holding.get(part)
+        if found is None:
+            found = self._holding[part] = self._keep(part, list(range(len(self.index))))
+        return is_among(node, found)

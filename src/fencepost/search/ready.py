@@ -1,0 +1,35 @@
+"""Patterns that many look for: noun phrases, and clauses with subject and main verb."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fencepost.search.finding import find_in_parse
+from fencepost.search.matches import Match, Node
+from fencepost.structure import Parse
+
+NOUN_PHRASES = {
+    "base": "@NP !<- POS !<< (@NP !<- POS)",
+    "maximal": "@NP !>> @NP",
+}
+_VERB = "/^(VB|MD)/=verb"
+# Auxiliaries and "to" lead down through verb phrases to the main verb.
+_MAIN = "@VP <+(@VP) (/^(VB|MD)/=verb !$ @VP)"
+CLAUSES = (
+    # The subject is the noun phrase that stands nearest before the verb phrase,
+    f"@S|SQ < ({_MAIN} ?$-- (@NP=subject !$++ (@NP $++ @VP)))"
+    # in inversion, one beside it, as in "said Ann";
+    f" | @SINV < ({_MAIN} ?$ @NP=subject)"
+    # and in "Is he happy?" there is no verb phrase.
+    " | @SQ|SINV !< @VP < (/^(VB|MD)/=verb ?$++ @NP=subject)"
+)
+
+
+def noun_phrases(parse: Parse, kind: Literal["base", "maximal"]) -> tuple[Node, ...]:
+    """The noun phrases of a parse, from left to right."""
+    return tuple(match.node for match in find_in_parse(parse, NOUN_PHRASES[kind], layer="tree"))
+
+
+def clauses(parse: Parse) -> tuple[Match, ...]:
+    """The clauses of a parse, the outer before those in them."""
+    return tuple(find_in_parse(parse, CLAUSES, layer="tree"))
