@@ -1,5 +1,6 @@
 """What `import fencepost` gives, and what it does not pull in."""
 
+import importlib.metadata
 import subprocess
 import sys
 
@@ -12,6 +13,11 @@ def test_the_public_names_are_sorted_and_there() -> None:
     assert fencepost.__all__ == sorted(fencepost.__all__)
     for name in fencepost.__all__:
         assert getattr(fencepost, name).__doc__
+
+
+def test_tab_completion_lists_what_is_public() -> None:
+    assert dir(fencepost) == sorted([*fencepost.__all__, "__version__"])
+    assert fencepost.__version__ == importlib.metadata.version("fencepost")
 
 
 def test_other_names_are_not() -> None:

@@ -15,7 +15,13 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fencepost.errors import ConstraintError, CrossingSpansError, DataError, FencepostError
+from fencepost.errors import (
+    ConstraintError,
+    CrossingSpansError,
+    DataError,
+    FencepostError,
+    PatternError,
+)
 from fencepost.structure import Document, Entity, Parse, Sentence, Span, Tree
 
 if TYPE_CHECKING:
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
     from fencepost.parser.parser import Parser, load
     from fencepost.run.corpus.results import read_documents
     from fencepost.scoring.differences import differences
+    from fencepost.search import Match, Pattern
     from fencepost.structure.table import entity_rows
     from fencepost.text.gazetteer import Gazetteer
 
@@ -34,8 +41,11 @@ __all__ = [
     "Entity",
     "FencepostError",
     "Gazetteer",
+    "Match",
     "Parse",
     "Parser",
+    "Pattern",
+    "PatternError",
     "Sentence",
     "Span",
     "Tree",
@@ -50,7 +60,9 @@ __all__ = [
 
 _MODULES = {  # loaded when they are first asked for, so that importing fencepost stays quick
     "Gazetteer": "fencepost.text.gazetteer",
+    "Match": "fencepost.search",
     "Parser": "fencepost.parser.parser",
+    "Pattern": "fencepost.search",
     "differences": "fencepost.scoring.differences",
     "entity_rows": "fencepost.structure.table",
     "load": "fencepost.parser.parser",
@@ -60,7 +72,15 @@ _MODULES = {  # loaded when they are first asked for, so that importing fencepos
 }
 
 
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("fencepost")
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'fencepost' has no attribute {name!r}")

@@ -1,3 +1,5 @@
+from time import process_time
+
 import pytest
 from hypothesis import given
 
@@ -100,3 +102,12 @@ def test_indentation_shows_what_holds_what() -> None:
     )
     assert "\n    (NP" in tree.to_brackets(indent=4)
     assert tree.to_brackets() == str(tree)
+
+
+@pytest.mark.parametrize("text", ["(" * 400_000, "(S " + "(A a) " * 150_000, "(S\n" * 100_000])
+def test_explaining_an_error_takes_time_in_proportion_to_the_text(text: str) -> None:
+    before = process_time()
+    with pytest.raises(DataError, match="never closed") as raised:
+        list(read_brackets(text))
+    assert raised.value.line == 1
+    assert process_time() - before < 4, "the square of it takes more than 10 s"

@@ -47,7 +47,19 @@ def test_without_a_sentence_it_has_no_text() -> None:
 )
 def test_it_is_shown_with_what_it_knows(span: FoundSpan, shown: str) -> None:
     assert repr(span) == shown
-    assert str(span) == shown
+
+
+def test_it_prints_as_brackets() -> None:
+    assert str(Entity(0, 1, "A", SENTENCE, 0.12345)) == "(A Bank)"
+    assert str(Entity(0, 1, "A")) == "(0, 1) A"
+    assert len(repr(Entity(0, 200, "A", Sentence(("long",) * 200)))) < 100
+
+
+def test_it_knows_which_sentence_of_the_document_it_is_in() -> None:
+    second = Sentence(("a", "b"), index=1)
+    assert (Entity(0, 1, "A", second).sentence, Entity(0, 1, "A", SENTENCE).sentence) == (1, None)
+    assert (FoundSpan(0, 1).sentence, Span(0, 1).sentence) == (None, None)
+    assert second == Sentence(("a", "b"))
 
 
 def test_spans_move_to_another_sentence_and_keep_their_probability() -> None:
@@ -55,7 +67,7 @@ def test_spans_move_to_another_sentence_and_keep_their_probability() -> None:
     plain = Span(0, 1, "A")
     moved, same = over([Entity(1, 3, "X", SENTENCE, 0.5), plain], other)
     assert isinstance(moved, Entity)
-    assert (moved.sentence, moved.probability, moved.text) == (other, 0.5, "of Oslo")
+    assert (moved.source, moved.probability, moved.text) == (other, 0.5, "of Oslo")
     assert same is plain
 
 
@@ -66,7 +78,7 @@ def test_a_copy_knows_what_the_original_knew(copied: object) -> None:
     assert callable(copied)
     found = copied(Entity(1, 3, "X", SENTENCE, 0.5))
     assert type(found) is Entity
-    assert (found.sentence, found.probability, found.text) == (SENTENCE, 0.5, "of\n Oslo")
+    assert (found.source, found.probability, found.text) == (SENTENCE, 0.5, "of\n Oslo")
 
 
 def test_a_plain_span_knows_nothing_of_a_sentence() -> None:

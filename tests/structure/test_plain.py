@@ -56,7 +56,7 @@ def test_a_parse_comes_back_from_json(parse: Parse) -> None:
     assert same(again, parse)
     for span in spans_of(again):
         assert isinstance(span, FoundSpan)
-        assert span.sentence is again.sentence
+        assert span.source is again.sentence
     assert all(isinstance(entity, Entity) for entity in again.entities or ())
 
 
@@ -95,6 +95,16 @@ def test_the_form_is_what_the_docstring_says() -> None:
         "text": text,
         "sentences": [plain],
     }
+
+
+def test_probabilities_have_as_many_digits_as_are_asked_for() -> None:
+    ann = Sentence(("Ann",))
+    parse = Parse(
+        ann, None, (Entity(0, 1, "person", ann, 0.123456789),), log_probs={"tree": -1 / 3}
+    )
+    for data in (parse.to_dict(digits=3), Document((parse,)).to_dict(digits=3)["sentences"][0]):
+        assert data["entities"] == [[0, 1, "person", 0.123]]
+        assert data["log_probs"] == {"tree": -0.333}
 
 
 def test_empty_layers_are_not_missing_ones() -> None:

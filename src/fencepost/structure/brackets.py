@@ -91,11 +91,13 @@ Span(start=1, end=2, label='VP'))
 
 def _explain(text: str) -> DataError:
     """What is wrong with a text that could not be read, with the line it is on."""
-    opened: list[tuple[int, str, int]] = []  # (position, label, words before it)
-    words = 0
+    opened: list[tuple[int, str, int]] = []  # (line, label, words before it)
+    words = counted = 0
+    line = 1
     for item in _ITEM.finditer(text):
         _, word, label, closing, bare = item.groups()
-        line = 1 + text.count("\n", 0, item.start())
+        line += text.count("\n", counted, item.start())
+        counted = item.start()
         if closing and not opened:
             return DataError("this bracket closes nothing", line=line)
         if bare and not opened:
@@ -107,9 +109,8 @@ def _explain(text: str) -> DataError:
         elif word or bare:
             words += 1
         else:
-            opened.append((item.start(), label, words))
-    line = 1 + text.count("\n", 0, opened[0][0])
-    return DataError("this bracket is never closed", line=line)
+            opened.append((line, label, words))
+    return DataError("this bracket is never closed", line=opened[0][0])
 
 
 def unescape(word: str, escapes: Escapes) -> str:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fencepost.errors import CrossingSpansError, DataError
-from fencepost.structure.found import over
-from fencepost.structure.sentence import Sentence
+from fencepost.structure.brackets import shown
+from fencepost.structure.found import Entity, over
+from fencepost.structure.sentence import Sentence, brief, counted
 from fencepost.structure.span import Span, first_crossing, in_order
 from fencepost.structure.tree import Tree
 
 if TYPE_CHECKING:
     from fencepost.drawing.colours import Theme
+    from fencepost.search import Layer, Match, Node, Pattern
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Parse:
     """A sentence and what is said of it: a tree, nested entities, both or neither.
 
@@ -45,8 +47,10 @@ class Parse:
         for span in self.dropped:
             check_range(span, len(self.sentence))
         if self.entities is not None:
-            object.__setattr__(self, "entities", in_order(self.entities))
-            self._check_entities(self.entities)
+            entities = in_order(self.entities)
+            known = tuple(one.within(tree) if isinstance(one, Entity) else one for one in entities)
+            object.__setattr__(self, "entities", known)
+            self._check_entities(known)
 
     def _check_entities(self, entities: tuple[Span, ...]) -> None:
         for span in entities:
@@ -58,6 +62,28 @@ class Parse:
                 'or do not touch.\n  Pass on_crossing="drop-sentence" or "drop-span" '
                 "(--on-crossing) to leave them out."
             )
+
+    def __str__(self) -> str:
+        """Its tree in brackets; without a tree, the words, with brackets around entities.
+
+        >>> words = Sentence(("The", "Bank", "of", "Oslo", "closed"))
+        >>> print(Parse(words, entities=(Span(0, 4, "organization"), Span(3, 4, "place"))))
+        (organization The Bank of (place Oslo)) closed
+        """
+        if self.tree is not None:
+            return str(self.tree)
+        words = list(map(shown, self.words))
+        for start, end, label in reversed(self.entities or ()):
+            words[start] = f"({shown(label or '')} {words[start]}"
+            words[end - 1] += ")"
+        return " ".join(words)
+
+    def __repr__(self) -> str:
+        layers = ["tree"] if self.tree is not None else []
+        if self.entities is not None:
+            layers.append(counted(len(self.entities), "entity"))
+        text = self.sentence.text_between(0, len(self.sentence))
+        return f"<Parse {brief(text)}: {', '.join(layers) or 'no layer'}>"
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -74,11 +100,15 @@ class Parse:
         """The log-probability of all layers that a parser found; None if none did."""
         return None if self.log_probs is None else sum(self.log_probs.values())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data: what `json.dumps` takes and `from_dict` gives back."""
+    def to_dict(self, *, digits: int | None = None) -> dict[str, Any]:
+        """Plain data: what `json.dumps` takes and `from_dict` gives back.
+
+        Args:
+            digits: of probabilities; None: all of them.
+        """
         from fencepost.structure.plain import VERSION, plain_parse
 
-        return {"version": VERSION, **plain_parse(self)}
+        return {"version": VERSION, **plain_parse(self, digits=digits)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Parse:
@@ -90,6 +120,41 @@ class Parse:
             return parse_from_plain(data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"not the plain data of a parse: {error!r}") from error
+
+    def find(self, pattern: str | Pattern, *, layer: Layer | None = None) -> Iterator[Match]:
+        """The nodes that match a pattern, from the root down and from left to right.
+
+        Args:
+            pattern: in the language of Tregex, with entities and probabilities.
+            layer: the tree, or the entities as if they were one: their types are labels, below a
+                root without a label. None: the tree if there is one, else the entities.
+
+        Raises:
+            PatternError: the text is no pattern.
+            DataError: there is no such layer, or the pattern asks for entities and there are none.
+        """
+        from fencepost.search import find_in_parse
+
+        return find_in_parse(self, pattern, layer=layer)
+
+    def noun_phrases(self, kind: Literal["base", "maximal"] = "base") -> tuple[Node, ...]:
+        """The noun phrases: those that hold no other, or those that no other holds.
+
+        Each is defined by a pattern, `fencepost.search.ready.NOUN_PHRASES`.
+        """
+        from fencepost.search.ready import noun_phrases
+
+        return noun_phrases(self, kind)
+
+    def clauses(self) -> tuple[Match, ...]:
+        """The clauses, each with its main verb (`verb`) and its subject (`subject`), if any.
+
+        Each is defined by a pattern, `fencepost.search.ready.CLAUSES`. One with several main verbs
+        is there once for each.
+        """
+        from fencepost.search.ready import clauses
+
+        return clauses(self)
 
     def entities_to_svg(
         self, *, theme: Theme = "light", boundaries: bool = False, width: int | None = 900

@@ -1,4 +1,4 @@
-"""Parses as plain data, with a version: what `to_dict` gives and `from_dict` takes.
+"""Parses as plain data, with a version: the one JSON of files, corpora and HTTP.
 
     {"version": 1, "words": ["Ann", "sleeps"], "tags": ["NNP", "VBZ"],
      "text": "Ann sleeps", "offsets": [[0, 3], [4, 10]],
@@ -21,30 +21,38 @@ from fencepost.structure.span import Span
 from fencepost.structure.tree import Tree
 
 VERSION = 1
+DIGITS = 6  # of probabilities in files
 
 Kind = TypeVar("Kind", bound=FoundSpan)
 
 
-def plain_parse(parse: Parse) -> dict[str, Any]:
-    """A parse as plain data; what it does not have is left out."""
-    sentence = parse.sentence
-    found: dict[str, Any] = {
+def plain_parse(parse: Parse, *, digits: int | None = None) -> dict[str, Any]:
+    """A parse as plain data; what it does not have is left out.
+
+    Args:
+        parse: with any layers.
+        digits: of probabilities; None: all of them.
+    """
+    sentence, log_probs = parse.sentence, parse.log_probs
+    if digits is not None and log_probs is not None:
+        log_probs = {layer: round(value, digits) for layer, value in log_probs.items()}
+    data: dict[str, Any] = {
         "id": sentence.id,
         "words": list(sentence.words),
         "tags": None if sentence.tags is None else list(sentence.tags),
         "text": sentence.text,
         "offsets": None if sentence.offsets is None else [list(pair) for pair in sentence.offsets],
-        "tree": None if parse.tree is None else _rows(parse.tree.spans),
-        "entities": None if parse.entities is None else _rows(parse.entities),
-        "dropped": _rows(parse.dropped) or None,
-        "log_probs": None if parse.log_probs is None else dict(parse.log_probs),
+        "tree": None if parse.tree is None else _rows(parse.tree.spans, digits),
+        "entities": None if parse.entities is None else _rows(parse.entities, digits),
+        "dropped": _rows(parse.dropped, digits) or None,
+        "log_probs": None if log_probs is None else dict(log_probs),
         "rank": parse.rank,
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in data.items() if value is not None}
 
 
 def parse_from_plain(data: dict[str, Any]) -> Parse:
-    """The parse that plain data stands for."""
+    """The parse in plain data."""
     offsets = data.get("offsets")
     sentence = Sentence(
         _names(data["words"]),
@@ -56,9 +64,9 @@ def parse_from_plain(data: dict[str, Any]) -> Parse:
     tree, entities = data.get("tree"), data.get("entities")
     return Parse(
         sentence,
-        None if tree is None else Tree(sentence, _spans(tree, FoundSpan, sentence)),
-        None if entities is None else _spans(entities, Entity, sentence),
-        _spans(data.get("dropped") or (), Entity, sentence),
+        None if tree is None else Tree(sentence, found_spans(tree, FoundSpan, sentence)),
+        None if entities is None else found_spans(entities, Entity, sentence),
+        found_spans(data.get("dropped") or (), Entity, sentence),
         data.get("log_probs"),
         data.get("rank"),
     )
@@ -66,9 +74,9 @@ def parse_from_plain(data: dict[str, Any]) -> Parse:
 
 def checked_version(data: Any) -> None:
     """Refuse data of another version, or none of ours."""
-    found = data.get("version") if isinstance(data, dict) else None
-    if found != VERSION:
-        raise DataError(f"plain data of version {VERSION} was expected, not of version {found!r}")
+    version = data.get("version") if isinstance(data, dict) else None
+    if version != VERSION:
+        raise DataError(f"plain data of version {VERSION} was expected, not of version {version!r}")
 
 
 def _names(names: Any) -> tuple[str, ...]:
@@ -77,15 +85,18 @@ def _names(names: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _rows(spans: Iterable[Span]) -> list[list[Any]]:
+def _rows(spans: Iterable[Span], digits: int | None) -> list[list[Any]]:
     rows: list[list[Any]] = []
     for span in spans:
         probability = span.probability
+        if probability is not None and digits is not None:
+            probability = round(probability, digits)
         rows.append([*span] if probability is None else [*span, probability])
     return rows
 
 
-def _spans(rows: Iterable[Any], kind: type[Kind], sentence: Sentence) -> tuple[Kind, ...]:
+def found_spans(rows: Iterable[Any], kind: type[Kind], sentence: Sentence) -> tuple[Kind, ...]:
+    """The spans of a layer, from rows of start, end, label and perhaps a probability."""
     return tuple(
         kind(start, end, label, sentence, *probability) for start, end, label, *probability in rows
     )

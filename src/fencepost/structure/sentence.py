@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from fencepost.errors import DataError
+from fencepost.errors import DataError, clipped
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Sentence:
     """Words, with what else is known of them.
 
@@ -21,6 +21,7 @@ class Sentence:
     text: str | None = None  # the text that the offsets slice
     offsets: tuple[tuple[int, int], ...] | None = None
     id: str | None = None
+    index: int | None = field(default=None, compare=False)  # in its document, from 0
 
     def __post_init__(self) -> None:
         if isinstance(self.words, str):
@@ -53,6 +54,9 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"<Sentence {brief(self.text_between(0, len(self)))}: {counted(len(self), 'word')}>"
 
     def characters(self, start: int, end: int) -> tuple[int, int] | None:
         """Where the words between two boundaries stand in the text; None without offsets."""
@@ -106,3 +110,22 @@ class Sentence:
         return cls(
             words, None if tags is None else tuple(tags), "".join(pieces), tuple(offsets), id
         )
+
+
+def brief(text: str) -> str:
+    """The first words of a text, in quotes, as one short line.
+
+    >>> brief("It slept"), brief("The old harbour of Bergen wakes before dawn")
+    ("'It slept'", "'The old harbour of Bergen wakes before …'")
+    """
+    return repr(clipped(" ".join(text[:200].split()), 40))
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "word"), counted(0, "entity"), counted(2000, "entity")
+    ('1 word', 'no entities', '2,000 entities')
+    """
+    many = noun if count == 1 else noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count:,} {many}" if count else f"no {many}"

@@ -23,6 +23,11 @@ class Span(NamedTuple):
     label: str | None = None  # None marks a filler: the parser needs it, the tree does not
 
     @property
+    def sentence(self) -> int | None:
+        """The index of its sentence in the document; None if that is not known."""
+        return None
+
+    @property
     def text(self) -> str:
         """Its words in the text; of a span that was not found in a sentence, nothing."""
         return ""
@@ -40,6 +45,16 @@ class Span(NamedTuple):
     @property
     def probability(self) -> float | None:
         """How sure a parser was; None if none found it."""
+        return None
+
+    @property
+    def head_word(self) -> Span | None:
+        """Its head word, which entities of a parser know; None otherwise."""
+        return None
+
+    @property
+    def is_name(self) -> bool | None:
+        """Whether it is a name, which entities of a parser know; None otherwise."""
         return None
 
     def relabelled(self, label: str | None) -> Span:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fencepost.structure.document import Document
 from fencepost.structure.parse import Parse
 
 COLUMNS = (
@@ -20,7 +19,7 @@ COLUMNS = (
 )
 
 
-def entity_rows(parses: Iterable[Parse] | Document) -> Iterator[dict[str, object]]:
+def entity_rows(parses: Iterable[Parse]) -> Iterator[dict[str, object]]:
     """A row for each entity: of which sentence, where, what; in order, a holder first.
 
     `pandas.DataFrame(entity_rows(document), columns=COLUMNS)` is a table of a document's entities,
@@ -39,8 +38,6 @@ def entity_rows(parses: Iterable[Parse] | Document) -> Iterator[dict[str, object
     >>> [(row["sentence"], row["start"], row["text"]) for row in entity_rows([parse])]
     [(1, 2, 'Oslo')]
     """
-    if isinstance(parses, Document):
-        parses = parses.sentences
     for number, parse in enumerate(parses, 1):
         sentence = parse.sentence
         for span in parse.entities or ():

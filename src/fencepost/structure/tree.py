@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fencepost.errors import DataError
 from fencepost.structure.brackets import NO_TAG, Escapes, read_brackets, shown, write_brackets
-from fencepost.structure.sentence import Sentence
+from fencepost.structure.sentence import Sentence, brief, counted
 from fencepost.structure.span import Span
 
 if TYPE_CHECKING:
     import nltk
 
     from fencepost.drawing.colours import Theme
+    from fencepost.search import Match, Pattern
 
 
 WRAPPERS = frozenset({"ROOT", "TOP", "S1", "VROOT", ""})  # around a tree; they say nothing of it
@@ -33,7 +34,7 @@ class Leaf(NamedTuple):
         return self.start + 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Tree:
     """A tree of any number of children a node, over (a part of) a sentence.
 
@@ -169,6 +170,11 @@ class Tree:
     def __len__(self) -> int:
         return self.end - self.start
 
+    def __repr__(self) -> str:
+        return (
+            f"<Tree {brief(self.text)}: {self.label or 'no label'}, {counted(len(self), 'word')}>"
+        )
+
     def __str__(self) -> str:
         """Brackets to look at: a blank in a word is shown as `_`, and what is written is strict.
 
@@ -225,6 +231,23 @@ class Tree:
     def _repr_svg_(self) -> str:
         """What a notebook shows."""
         return self.to_svg()
+
+    def find(self, pattern: str | Pattern) -> Iterator[Match]:
+        """The nodes that match a pattern, from the root down and from left to right.
+
+        Args:
+            pattern: in the language of Tregex.
+
+        Raises:
+            PatternError: the text is no pattern.
+
+        >>> tree = Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat)))")
+        >>> [match.text for match in tree.find("NP < NN $+ VP")]
+        ['The cat']
+        """
+        from fencepost.search import find
+
+        return find(self, pattern)
 
     def to_nltk(self) -> nltk.Tree:
         """The same tree as `nltk` has it, with a node of one word for each tag."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from fencepost.errors import DataError
+from fencepost.errors import ConfigError, DataError, clipped
 from fencepost.structure import Span
 from fencepost.text.words import split_words
 
@@ -48,10 +48,19 @@ class Gazetteer:
 
         Raises:
             DataError: the same words have two labels; a phrase has no words or no label.
+            ConfigError: these are no phrases with labels.
         """
         known: _Known = {}
-        for phrase, label in phrases.items() if isinstance(phrases, Mapping) else phrases:
-            _add(known, phrase, label=label, ignore_case=ignore_case)
+        pairs = phrases.items() if isinstance(phrases, Mapping) else phrases
+        for pair in pairs if isinstance(pairs, Iterable) else [pairs]:
+            match pair:
+                case (str(phrase), str(label)):
+                    _add(known, phrase, label=label, ignore_case=ignore_case)
+                case _:
+                    raise ConfigError(
+                        "gazetteer: phrases and their labels are expected, like "
+                        f"{{'New York': 'place'}}, not {clipped(repr(pair))}"
+                    )
         return _made(known, ignore_case=ignore_case)
 
     @classmethod

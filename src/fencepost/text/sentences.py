@@ -16,18 +16,18 @@ from fencepost.text.lists import LEADING, SPEECH, STARTERS
 
 Offsets = tuple[int, int]
 
-_WIDE = frozenset("。．｡？！")  # written without a space after them
-_STOPS = frozenset(".。．｡")
-_MARKS = frozenset("?!？！‽⁇⁈⁉")
-_QUOTES = frozenset("\"'”’»") | {"''"}
-_CLOSING = _QUOTES | frozenset(")]}")
-_OPENING = frozenset("\"'“‘«([{¿¡`") | {"``", "''"}
-_BULLETS = frozenset("*•‣◦▪●■·")
-_DASHES = frozenset("-–—")
-_UNFINISHED = frozenset(",;-–—&/([{“‘")  # a line that ends so goes on in the next
-_PICTURE = re.compile(r"[:;=<^].|[\u2600-\u27bf\U0001f000-\U0001faff]")
-_ITEM = re.compile(r"\d{1,3}\.")
-_NARROW = 40  # characters; nobody wraps text at less
+WIDE = frozenset("。．｡？！")  # written without a space after them
+STOPS = frozenset(".。．｡")
+MARKS = frozenset("?!？！‽⁇⁈⁉")
+QUOTES = frozenset("\"'”’»") | {"''"}
+CLOSING = QUOTES | frozenset(")]}")
+OPENING = frozenset("\"'“‘«([{¿¡`") | {"``", "''"}
+BULLETS = frozenset("*•‣◦▪●■·")
+DASHES = frozenset("-–—")
+UNFINISHED = frozenset(",;-–—&/([{“‘")  # a line that ends so goes on in the next
+PICTURE = re.compile(r"[:;=<^].|[\u2600-\u27bf\U0001f000-\U0001faff]")
+ITEM = re.compile(r"\d{1,3}\.")
+NARROW = 40  # characters; nobody wraps text at less
 
 
 def split_sentences(text: str, words: Sequence[Offsets]) -> Iterator[Sequence[Offsets]]:
@@ -53,9 +53,9 @@ def _ends(text: str, words: Sequence[Offsets]) -> Iterator[int]:
             attached = words[index - 1][1] == words[index][0]
             if _is_note(strings, index):
                 note = index + 2
-            elif attached and word in _CLOSING:
-                quoted = quoted or word in _QUOTES
-            elif not (attached and word.isdecimal()) and not _PICTURE.match(word):
+            elif attached and word in CLOSING:
+                quoted = quoted or word in QUOTES
+            elif not (attached and word.isdecimal()) and not PICTURE.match(word):
                 ending = ""
         gap = text[words[index][1] : words[index + 1][0]]
         breaks = 0 if gap == " " else len(f"{gap}.".splitlines()) - 1
@@ -79,7 +79,7 @@ def _may_end(word: str) -> bool:
     """Whether a sentence may end with this word."""
     last = word[-1]
     if len(word) == 1:
-        return last in _STOPS or last in _MARKS or last == "…"
+        return last in STOPS or last in MARKS or last == "…"
     if last == "…" or word.startswith(".."):
         return True
     # The full stop of an initial, of an item's number and of a title says nothing.
@@ -93,36 +93,36 @@ def _may_start(strings: Sequence[str], index: int, ending: str, quoted: bool) ->
     if _is_note(strings, index):
         return False
     opening = index
-    while index < min(opening + 3, len(strings) - 1) and strings[index] in _OPENING:
+    while index < min(opening + 3, len(strings) - 1) and strings[index] in OPENING:
         index += 1
     word = strings[index]
     if word[0].islower() and word.islower():
         return False
     if ending[-1] == "." and ending.strip("."):  # an abbreviation
         return word.lower() in STARTERS
-    if ending in _MARKS:
+    if ending in MARKS:
         if index > opening and word[0].isdecimal():  # a title and its year: `Viva! (1965)`
             return False
         if quoted and index + 1 < len(strings) and strings[index + 1] in SPEECH:
             return False
-    return word[0].isalnum() or word[0] in "$£€@#" or word in _BULLETS
+    return word[0].isalnum() or word[0] in "$£€@#" or word in BULLETS
 
 
 def _lacks_space(strings: Sequence[str], index: int) -> bool:
     """Whether the space after a sentence was left out: `the end.Then`, or as Chinese does."""
     word = strings[index]
-    if word in _WIDE:
+    if word in WIDE:
         return True
     before, after = strings[index - 1], strings[index + 1]
-    return index > 0 and after.istitle() and (word in _MARKS or (word == "." and before.islower()))
+    return index > 0 and after.istitle() and (word in MARKS or (word == "." and before.islower()))
 
 
 def _starts_line(strings: Sequence[str], index: int, ended: bool, room: bool) -> bool:
     """Whether the line that starts with the word at `index` starts a sentence, whatever it is."""
     word, last = strings[index], strings[index - 1]
-    if word in _BULLETS or word in _DASHES or _ITEM.match(word):
+    if word in BULLETS or word in DASHES or ITEM.match(word):
         return True
-    if not room or last in _UNFINISHED or last in STARTERS:
+    if not room or last in UNFINISHED or last in STARTERS:
         return False
     if last[-1] == "." and not ended:  # a title, or an initial
         return False
@@ -156,7 +156,7 @@ def _lines_with_room(text: str) -> frozenset[int]:
         else:
             widest = max((width for _, width, _ in lines), default=0)
             for (end, width, _), (_, _, first) in pairwise(lines):
-                if width + 1 + first <= max(widest, _NARROW):
+                if width + 1 + first <= max(widest, NARROW):
                     roomy.append(end)
             lines = []
         position += len(line)

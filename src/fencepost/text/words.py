@@ -95,11 +95,11 @@ _RULES = {
     "sign": r"\S",
 }
 # The whitespace after a word is taken along, so that every match starts where a word does.
-_WORD = re.compile(
+WORD = re.compile(
     "|".join(rf"(?:{rule})[{_JOINERS}]*+\s*+" for rule in _RULES.values()), re.MULTILINE
 )
-_ENDING = re.compile(rf"(?:(?i:n['’]t)|(?<!\d0)['’](?i:s|re|ve|ll|d|m))[{_JOINERS}]*\Z")
-_MOST_CUTS = 3  # `I'd've`; many more would take a time that grows with their square
+ENDING = re.compile(rf"(?:(?i:n['’]t)|(?<!\d0)['’](?i:s|re|ve|ll|d|m))[{_JOINERS}]*\Z")
+MOST_CUTS = 3  # `I'd've`; many more would take a time that grows with their square
 
 
 def split_words(text: str) -> list[tuple[int, int]]:
@@ -110,7 +110,7 @@ def split_words(text: str) -> list[tuple[int, int]]:
     ['I', 'ca', "n't", ',', 'it', "'s", '$', '5', '!']
     """
     words: list[tuple[int, int]] = []
-    for match in _WORD.finditer(text, len(text) - len(text.lstrip())):
+    for match in WORD.finditer(text, len(text) - len(text.lstrip())):
         start = match.start()
         word = match[0].rstrip()
         if match.lastgroup == "word" and ("'" in word or "’" in word):
@@ -133,7 +133,7 @@ def _cuts(word: str) -> Sequence[int]:
     """
     cuts: list[int] = []
     end = len(word)
-    while len(cuts) < _MOST_CUTS and (ending := _ENDING.search(word, 1, end)):
+    while len(cuts) < MOST_CUTS and (ending := ENDING.search(word, 1, end)):
         end = ending.start()
         cuts.append(end)
     return cuts[::-1] or TWO_IN_ONE.get(word.lower(), ())
