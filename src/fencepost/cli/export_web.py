@@ -1,0 +1,53 @@
+"""The command `export-web`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fencepost.cli import options as opt
+
+
+def export_web(
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="A model that ships with fencepost, or a folder."),
+    ],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="It is made; a former page in it is replaced.")
+    ],
+    runtime: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="The npm package onnxruntime-web, packed or unpacked; without it, npm gets it.",
+        ),
+    ] = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Write a page that parses in its visitors' browsers.
+
+    It needs no server of ours. FOLDER then holds static files: any web server can offer them, below
+    any path. Texts stay in the browser. Weights have 8 bits there, and search is greedy.
+
+    Examples:
+      fencepost export-web en-small page
+      fencepost export-web runs/trees/model page --runtime onnxruntime-web-1.30.0.tgz
+      python -m http.server --directory page
+    """
+    from fencepost.run.browser.export import export
+
+    def note(text: str) -> None:
+        if not quiet:
+            print(f"fencepost: {text}", file=sys.stderr, flush=True)
+
+    exported = export(model, folder, runtime=runtime, step=note)
+    sizes = exported.bytes
+    whole, own = (
+        sum(size for name, size in sizes.items() if name.startswith(part)) / 1e6
+        for part in ("", "model/")
+    )
+    print(f"{folder}: {len(sizes)} files, {whole:.1f} MB, of which the model has {own:.1f} MB")
