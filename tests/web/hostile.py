@@ -24,9 +24,8 @@ from typing import Any
 
 import torch
 
-from fencepost.parser.asking import Asked
-from fencepost.parser.inputs import Input
-from fencepost.parser.loading import load_model
+from fencepost.checkpoints.loading import load_model
+from fencepost.parser.options import Asked
 from fencepost.parser.parser import Parser
 from fencepost.parser.predict import Done
 from fencepost.structure import Document
@@ -46,11 +45,11 @@ class Slow(Parser):
     seconds = 0.0
 
     def stream(
-        self, xs: Iterable[Input], asked: Asked, *, done: Done | None = None
+        self, xs: Iterable[Any], asked: Asked, *, done: Done | None = None, **options: Any
     ) -> Iterator[Document]:
         with ThreadPoolExecutor(1) as worker:
             worker.submit(time.sleep, self.seconds).result()
-        return super().stream(xs, asked, done=done)
+        return super().stream(xs, asked, done=done, **options)
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ class Watched:
         self.errors.clear()
         self.hosts.clear()
         self.open()
+        self.page.locator("#sentences[aria-busy=false] .sentence").first.wait_for()
 
     def check(self) -> None:
         """Nothing failed but what a refusal is, and nobody else was asked."""
@@ -106,11 +107,14 @@ class Watched:
         assert self.hosts <= {urlsplit(self.address).netloc, ""}  # a download has no host
 
     def layer(self, name: str) -> Locator:
-        return self.page.locator(f".sentence:first-child .layer.{name}")
+        return self.page.locator(f"article[aria-label='Sentence 1'] .layer.{name}")
 
     def parse(self, text: str = TEXT) -> None:
         self.page.get_by_label("Text", exact=True).fill(text)
         self.page.get_by_role("button", name="Parse", exact=True).click()
+        self.page.locator("#sentences[aria-busy=false]").wait_for()
+        # Drawn when it comes near; below the whole text, that may be far down.
+        self.page.locator("article[aria-label='Sentence 1']").scroll_into_view_if_needed()
         self.layer("tree").locator(".word").first.wait_for()
 
     def spans(self, layer: str) -> list[str]:
@@ -120,7 +124,8 @@ class Watched:
             .locator("> .drawing .span")
             .evaluate_all(
                 """elements => elements
-                .filter(element => getComputedStyle(element).visibility === "visible")
+                .filter(element => getComputedStyle(
+                    element.querySelector(":scope > .label")).visibility === "visible")
                 .map(({ dataset }) => [dataset.start, dataset.end, dataset.label].join(" "))"""
             )
         )

@@ -9,8 +9,8 @@ from typing import Any
 import httpx2
 from fastapi.testclient import TestClient
 
-from fencepost.parser.asking import Asked
-from fencepost.parser.inputs import Input
+from fencepost.parser.inputs import Input, Prepared, prepared
+from fencepost.parser.options import Asked
 from fencepost.parser.parser import Parser
 from fencepost.parser.predict import Done
 from fencepost.structure import Document, Parse, Sentence
@@ -33,11 +33,16 @@ class Watched(Parser):
         self.let_go.set()
 
     def stream(
-        self, xs: Iterable[Input], asked: Asked, *, done: Done | None = None
+        self,
+        xs: Iterable[Input | Prepared],
+        asked: Asked,
+        *,
+        done: Done | None = None,
+        **options: Any,
     ) -> Iterator[Document]:
-        given: Any = list(xs)
-        self._note([sentence.words for one in given for sentence in one])
-        return super().stream(given, asked, done=done)
+        given = [prepared(one) for one in xs]
+        self._note([sentence.words for one in given for sentence in one.sentences])
+        return super().stream(given, asked, done=done, **options)
 
     def n_best_many(
         self, sentences: Iterable[Sentence], k: int, asked: Asked

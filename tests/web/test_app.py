@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,13 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 import fencepost
-from fencepost.parser.inputs import Waiting, waiting
+from fencepost.config import SearchSettings
+from fencepost.parser.inputs import Prepared, prepared
 from fencepost.parser.parser import Parser
-from fencepost.structure import Document
+from fencepost.structure import Document, Sentence
 from fencepost.web import app as module
 from fencepost.web.jobs import Job, parse_alone, parse_together
-from fencepost.web.messages import EXAMPLES
+from fencepost.web.schemas import EXAMPLES
 from fencepost.web.settings import Settings
 from tests.web.serving import PARSER, Watched, client, parsed, refused
 
@@ -64,7 +66,7 @@ class TestParse:
         (plain,) = document["sentences"]
         assert plain["words"] == ["isn't", "a.", " "]
         assert "brackets" not in plain  # which could not say the blank
-        assert Document.from_dict(document) == PARSER.parse(["isn't", "a.", " "])
+        assert Document.from_dict(document) == PARSER.parse(Sentence(("isn't", "a.", " ")))
 
     def test_many_inputs_give_as_many_documents_in_order(self, server: TestClient) -> None:
         inputs = ["Dogs bark.", ["a", "b"], "", [], "It slept. It ate."]
@@ -100,6 +102,19 @@ class TestParse:
         }
         (found,) = parsed(server, words=list("abcab"), **options)["documents"]
         assert Document.from_dict(found) == PARSER.parse(list("abcab"), **options)
+
+    def test_a_model_searches_as_wide_as_it_says(self) -> None:
+        wide = Parser(replace(PARSER.model, search=SearchSettings(beams=4)))
+        words = list("abcabcba")
+        with client(parser=wide) as server:
+            asked: tuple[tuple[dict[str, Any], int], ...] = (
+                ({}, 4),
+                ({"beams": 1}, 1),
+                ({"steps": True}, 1),
+            )
+            for options, beams in asked:
+                (found,) = parsed(server, words=words, **options)["documents"]
+                assert Document.from_dict(found) == PARSER.parse(words, beams=beams)
 
     @pytest.mark.parametrize("must", [[[1, 3]], [[1, 3, None]], [[1, 3, "S"], [1, 2]]])
     def test_required_and_forbidden_spans_are_obeyed(
@@ -187,7 +202,7 @@ class TestParse:
                 assert (long["sentences"], long["text"]) == ([], "a b c a")
 
     def test_what_cannot_be_split_has_a_status_and_takes_no_other_down(self) -> None:
-        given = (Waiting((), "x", "why not"), waiting("a b"))
+        given = (Prepared((), "x", "why not"), prepared("a b"))
         for job in (Job(given, PARSER.asked()), Job(given, PARSER.asked(), n_best=2)):
             found = parse_alone(PARSER, job) if job.is_alone else parse_together(PARSER, [job])[0]
             wrong, fine = (one.document for one in found)
@@ -230,11 +245,12 @@ class TestRefusals:
             ('{"text": "a", "beem": 3}', "beem: Extra inputs are not permitted"),
             ('{"text": "a", "tasks": []}', "tasks: "),
             ('{"text": "a", "tasks": ["trees"]}', "tasks.0: Input should be 'tree'"),
-            ('{"text": "a", "beams": 0}', "beams: Input should be greater than or equal to 1"),
-            ('{"text": "a", "beams": 51}', "beams: Input should be less than or equal to 50"),
-            ('{"text": "a", "beams": true}', "beams: Input should be a valid integer"),
-            ('{"text": "a", "beams": "2"}', "beams: Input should be a valid integer"),
-            ('{"text": "a", "n_best": 21}', "n_best: "),
+            ('{"text": "a", "beams": 0}', "beams: a whole number from 1 to 50, not 0"),
+            ('{"text": "a", "beams": 51}', "beams: a whole number from 1 to 50, not 51"),
+            ('{"text": "a", "beams": true}', "beams: a whole number from 1 to 50, not True"),
+            ('{"text": "a", "beams": "2"}', "beams: a whole number from 1 to 50, not '2'"),
+            ('{"text": "a", "beams": 2.5}', "beams: a whole number from 1 to 50, not 2.5"),
+            ('{"text": "a", "n_best": 21}', "n_best: a whole number from 1 to 20, not 21"),
             ('{"text": "a", "n_best": 1e999}', "n_best: "),
             ('{"text": "a", "draw": 1}', "draw: Input should be a valid boolean"),
             ('{"text": "a", "must": [[0]]}', "must.0: a span is [start, end] or"),
@@ -473,7 +489,13 @@ class TestOtherRoutes:
         assert routes == {"/static", "other"}
 
     def test_the_page_and_its_files_are_kept_but_asked_for_anew(self, server: TestClient) -> None:
-        for path in ("/", "/static/style.css", "/static/drawing.css", "/docs.css", "/docs"):
+        for path in (
+            "/",
+            "/static/style.css",
+            "/static/drawing.css",
+            "/docs",
+            "/swagger/swagger-ui.css",
+        ):
             response = server.get(path)
             assert response.status_code == 200, path
             assert response.headers["cache-control"] == "no-cache"
@@ -541,7 +563,7 @@ class TestOtherRoutes:
             try:
                 with ThreadPoolExecutor(2) as pool:
                     first = pool.submit(parsed, server, text="a b")
-                    parser.begun.acquire()
+                    assert parser.begun.acquire(timeout=20)
                     second = pool.submit(parsed, server, text="b a", n_best=2)
                     while server.get("/health").json()["waiting"] != 1:
                         pass

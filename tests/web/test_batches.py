@@ -21,9 +21,9 @@ from fencepost.parser.predict import predict_batch
 from fencepost.structure import Document
 from fencepost.web.app import make_app
 from fencepost.web.batches import Batches
+from fencepost.web.errors import RefusedError
 from fencepost.web.jobs import Job, job_of, parse_together
-from fencepost.web.messages import ParseRequest
-from fencepost.web.refusals import RefusedError
+from fencepost.web.schemas import ParseRequest
 from fencepost.web.settings import Settings
 from tests.web.serving import BAD, PARSER, Watched, client, refused
 

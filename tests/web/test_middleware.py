@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from fencepost.web.app import make_app
-from fencepost.web.guards import LET_PASS, check_token, host_of
-from fencepost.web.refusals import RefusedError
+from fencepost.web.errors import RefusedError
+from fencepost.web.middleware import LET_PASS, check_token, host_of
 from fencepost.web.settings import Settings
 from tests.web.serving import PARSER, client, refused
 
-OPEN = ("/", "/health", "/docs", "/docs.css", "/openapi.json", "/static/style.css")
+OPEN = ("/", "/health", "/docs", "/swagger/swagger-ui.css", "/openapi.json", "/static/style.css")
 GUARDED = ("/v1/models", "/metrics")
 
 

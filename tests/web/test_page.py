@@ -9,12 +9,21 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Route, expect
 
+from fencepost.drawing.colours import kind
 from fencepost.drawing.html import STYLE
-from fencepost.parser.asking import Asking
+from fencepost.parser.options import Asking
 from fencepost.web.settings import Settings
 from tests.web.pages import PHONE, TEXT, Watched, opened, parser, served, window
 
 pytestmark = pytest.mark.slow
+
+
+LONG = (
+    "While the committee that the mayor of Oslo had appointed in May was discussing the plans for "
+    "the harbour, the director of the Museum of Modern Boats in Bergen, who had been waiting for "
+    "an answer since the winter, told the reporters of the local paper that she would rather sell "
+    "the ships than see them rot in a shed behind the station."
+)
 
 
 def words() -> list[str]:
@@ -45,8 +54,6 @@ def test_a_text_gets_the_trees_and_entities_that_the_parser_finds(page: Watched)
     for layer in ("tree", "entities"):
         assert page.spans(layer) == found(TEXT, layer)
     expect(page.page.get_by_role("status").first).to_have_text("1 sentence.")
-    page.layer("tree").get_by_text("Brackets").click()
-    expect(page.layer("tree").locator("pre")).to_have_text(str(parser().parse(TEXT).tree))
 
 
 def test_each_sentence_has_a_card_with_its_own_text(page: Watched) -> None:
@@ -136,7 +143,7 @@ def test_all_can_be_done_with_the_keyboard(page: Watched) -> None:
     assert focused(page) == "boundary 6, behind ."
 
 
-def test_readings_stand_side_by_side_and_show_how_they_differ(page: Watched) -> None:
+def test_readings_show_where_they_differ_from_the_first(page: Watched) -> None:
     page.parse()
     tree = page.layer("tree")
     tree.get_by_role("button", name="Readings").click()
@@ -144,19 +151,47 @@ def test_readings_stand_side_by_side_and_show_how_they_differ(page: Watched) -> 
     expect(readings).to_have_count(3)
     best = parser().n_best(words(), 5, tasks=["tree"])
     expect(readings.nth(0)).to_contain_text("the one shown above")
-    for number, parse in enumerate(best[:3]):
+    expect(readings.nth(0).locator("svg")).to_have_count(0)
+    assert best[0].tree is not None
+    first = set(map(tuple, best[0].tree.spans))
+    for number, parse in enumerate(best[1:3], 1):
         assert parse.tree is not None
-        expect(readings.nth(number).locator(".span")).to_have_count(len(parse.tree.spans))
         expect(readings.nth(number).locator("h4")).to_contain_text(re.compile(r"\d\s%"))
-    expect(readings.nth(0).locator(".differs")).to_have_count(0)
-    expect(readings.nth(1).locator(".differs")).not_to_have_count(0)
+        here = readings.nth(number).get_by_role("group", name="Here")
+        there = readings.nth(number).get_by_role("group", name="Reading 1")
+        own = set(map(tuple, parse.tree.spans))
+        assert marked(here) == sorted(f"{a} {b} {label}" for a, b, label in own - first)
+        assert marked(there) == sorted(f"{a} {b} {label}" for a, b, label in first - own)
+        assert 0 < here.locator(".word").count() < len(words())
     expect(readings.nth(2).locator(".differences")).to_contain_text("belongs to")
-    boxes = [readings.nth(number).bounding_box() for number in range(3)]
-    assert len({box["y"] for box in boxes if box}) == 1
     tree.get_by_label("The best readings").select_option("5")
     expect(readings).to_have_count(len(best))
     tree.get_by_role("button", name="Close").click()
     expect(readings).to_have_count(0)
+
+
+def marked(drawings: Locator) -> list[str]:
+    found = drawings.locator(".span.differs").evaluate_all(
+        "all => all.map(({ dataset }) => [dataset.start, dataset.end, dataset.label].join(' '))"
+    )
+    return sorted(found)
+
+
+def test_readings_of_entities_show_the_words_around_a_difference(page: Watched) -> None:
+    page.parse(LONG)
+    entities = page.layer("entities")
+    entities.get_by_role("button", name="Readings").click()
+    readings = entities.locator(".reading")
+    expect(readings).to_have_count(3)
+    first, second, _ = parser().n_best(
+        list(parser().parse(LONG).only().words), 3, tasks=["entities"]
+    )
+    here = readings.nth(1).get_by_role("group", name="Here")
+    there = readings.nth(1).get_by_role("group", name="Reading 1")
+    own, other = (set(map(tuple, parse.entities or ())) for parse in (second, first))
+    assert marked(here) == sorted(f"{a} {b} {label}" for a, b, label in own - other)
+    assert marked(there) == sorted(f"{a} {b} {label}" for a, b, label in other - own)
+    assert here.locator(".word").count() < len(first.words)
 
 
 def test_a_reading_that_is_better_than_the_parse_is_pointed_out(page: Watched) -> None:
@@ -307,32 +342,147 @@ def test_a_sentence_that_is_too_long_to_ask_about_is_only_shown(desktop: Browser
         expect(tree.get_by_role("button", name="boundary")).to_have_count(0)
 
 
-def test_a_long_sentence_keeps_its_size_and_is_shown_from_its_root(page: Watched) -> None:
-    page.parse(" and ".join(["the director of the museum saw the man"] * 8) + ".")
-    holder = page.layer("tree").locator("> .drawing")
-    size = holder.locator("svg").evaluate(
-        "svg => [svg.getBoundingClientRect().width, svg.viewBox.baseVal.width]"
+def scale(page: Watched) -> float:
+    """How large the tree is drawn."""
+    size = (
+        page.layer("tree")
+        .locator("> .drawing svg")
+        .evaluate("svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width")
     )
-    assert size[0] == pytest.approx(size[1], abs=1)
-    off = holder.evaluate(
-        """holder => {
-            const [box, root] = [holder, holder.querySelector(".span .ring")]
-                .map((one) => one.getBoundingClientRect());
-            return Math.abs(root.left + root.width / 2 - box.left - box.width / 2);
-        }"""
-    )
+    return float(size)
+
+
+def test_a_long_sentence_fits_its_place_and_can_be_enlarged_and_moved(page: Watched) -> None:
+    page.parse(LONG)
+    tree = page.layer("tree")
+    holder = tree.locator("> .drawing")
+    zoom = tree.get_by_role("group", name="Zoom")
+    assert not holder.evaluate("holder => holder.scrollWidth > holder.clientWidth")
+    expect(tree.locator("svg.turned")).to_have_count(1)  # words are turned, so that it is legible
+    fitted = scale(page)
+    assert 0.45 < fitted < 1
+    zoom.get_by_role("button", name="Larger").click()
+    assert scale(page) == pytest.approx(1.35 * fitted, rel=0.01)
+    expect(zoom.get_by_role("status")).to_have_text(f"{round(135 * fitted)}\u00a0%")
     assert holder.evaluate("holder => holder.scrollWidth > holder.clientWidth")
-    assert off < 2
+    tree.locator(".span").first.focus()
+    press(page, "+", "+")
+    assert scale(page) == pytest.approx(1.35**3 * fitted, rel=0.01)
+    before = holder.evaluate("holder => holder.scrollLeft")
+    box = holder.bounding_box()
+    assert box is not None
+    page.page.mouse.move(box["x"] + 400, box["y"] + 8)
+    page.page.mouse.down()
+    page.page.mouse.move(box["x"] + 300, box["y"] + 8)
+    page.page.mouse.up()
+    assert holder.evaluate("holder => holder.scrollLeft") == pytest.approx(before + 100, abs=2)
+    tree.locator(".span").first.focus()
+    press(page, "0")
+    assert scale(page) == pytest.approx(fitted)
+    zoom.get_by_role("button", name="Larger").click()
+    zoom.get_by_role("button", name="Fit").click()
+    assert scale(page) == pytest.approx(fitted)
+    page.parse("It rained.")
+    expect(zoom).to_be_hidden()
+
+
+def test_a_tree_is_enlarged_around_the_pointer(page: Watched) -> None:
+    page.parse(LONG)
+    label = page.layer("tree").locator(".span[data-label=WHNP] .ring").first
+    before = label.bounding_box()
+    assert before is not None
+    label.hover()
+    page.page.keyboard.down("Control")
+    page.page.mouse.wheel(0, -200)
+    page.page.keyboard.up("Control")
+    fitted = scale(page)
+    page.page.wait_for_function(
+        "scale => document.querySelector('.tree .zoomed') !== null", arg=fitted
+    )
+    after = label.bounding_box()
+    assert after is not None
+    assert after["width"] > 1.5 * before["width"]
+    assert after["x"] + after["width"] / 2 == pytest.approx(
+        before["x"] + before["width"] / 2, abs=6
+    )
+
+
+def test_boxes_wrap_like_text(browser: Browser, page_address: str) -> None:
+    with window(browser, size=PHONE) as phone, opened(phone, page_address) as page:
+        page.parse()
+        text = page.layer("entities").locator(".boxes")
+        lines = text.evaluate(
+            """text => new Set(
+                [...text.querySelectorAll(".word")].map((word) => word.offsetTop)).size"""
+        )
+        pieces = text.locator(".span").first.evaluate("box => box.getClientRects().length")
+        assert lines > 2
+        assert pieces > 1
+        assert page.overflow() == 0
+        assert page.spans("entities") == found(TEXT, "entities")
+
+
+def test_the_first_visit_shows_a_parse(desktop: BrowserContext, page_address: str) -> None:
+    with opened(desktop, page_address) as page:
+        page.layer("tree").locator(".word").first.wait_for()
+        assert page.spans("tree") == found(TEXT, "tree")
+        assert "#" not in page.page.url
+        expect(page.page.get_by_role("heading", name="Look")).to_be_visible()
+        page.parse("It rained.")
+        expect(page.page.get_by_role("heading", name="Look")).to_be_hidden()
+        page.page.go_back()
+
+
+def test_the_least_sure_spans_are_told_marked_and_found(page: Watched) -> None:
+    page.parse()
+    parse = parser().parse(TEXT).only()
+    assert parse.tree is not None
+    least = min(parse.tree.spans, key=lambda span: span.probability or 1)
+    assert least.probability is not None
+    tree = page.layer("tree")
+    first = tree.get_by_role("group", name="Least sure").get_by_role("button").first
+    said = " ".join(parse.words[least.start : least.end])
+    expect(first).to_have_text(
+        f"{least.label} “{said}” {least.probability:.0%}".replace("%", "\u00a0%")
+    )
+    marks = tree.locator(".span.doubtful")
+    expect(marks).to_have_count(sum((span.probability or 1) < 0.9 for span in parse.tree.spans))
+    first.click()
+    assert focused(page).startswith(f"{least.label}, “{said}”")
+    expect(page.page.locator("#tooltip")).to_contain_text(said)
+    page.parse("It rained.")
+    other = parser().parse("It rained.").tree
+    assert other is not None
+    sure = min(span.probability or 0 for span in other.spans)
+    expect(tree.locator(".certainty")).to_have_text(
+        re.compile(rf"Sure of every span: at least {100 * sure:.0f}\s%\.")
+    )
+
+
+def test_a_text_of_several_sentences_can_be_read_as_a_whole(page: Watched) -> None:
+    page.parse("Ann met Bo. It rained.\n\nThe director of the Museum slept.")
+    whole = page.page.get_by_role("region", name="The whole text")
+    expect(whole.locator(".paragraph")).to_have_count(2)
+    expect(whole.locator(".paragraph").first.locator(".word")).to_have_count(7)
+    entities = [e for p in parser().parse("Ann met Bo.").sentences for e in p.entities or ()]
+    expect(whole.locator(".boxes").first.locator(".span")).to_have_count(len(entities))
+    whole.get_by_role("button", name="Sentence 3").click()
+    expect(page.page.get_by_role("article", name="Sentence 3")).to_be_focused()
+    page.parse("It rained.")
+    expect(whole).to_have_count(0)
 
 
 @pytest.mark.parametrize("layer", ["tree", "entities"])
 def test_playing_to_the_end_leaves_exactly_the_parse(page: Watched, layer: str) -> None:
     page.parse()
-    before = page.spans(layer)
     own = page.layer(layer)
+    player = own.get_by_role("group", name="Player")
+    # The parse of greedy search is played, which need not be that of the model's own beams.
+    own.get_by_role("button", name="Play the parse").click()
+    player.get_by_role("button", name="Close").click()
+    before = page.spans(layer)
     drawing = own.locator("> .drawing").inner_html()
     own.get_by_role("button", name="Play the parse").click()
-    player = own.get_by_role("group", name="Player")
     line = player.locator(".step")
     expect(line).to_contain_text("Before the first of")
     assert page.spans(layer) == []
@@ -598,6 +748,12 @@ def test_a_drawing_is_downloaded_with_its_colours(page: Watched) -> None:
     assert root.tag.endswith("svg")
     assert root[0].text == STYLE
     assert "cat" in "".join(root.itertext())
+    with page.page.expect_download() as download:
+        page.layer("entities").get_by_role("button", name="Download SVG").click()
+    root = ElementTree.fromstring(download.value.path().read_text())
+    assert "cat" in "".join(root.itertext())
+    boxes = [rect for rect in root.iter() if rect.tag.endswith("rect")]
+    assert len(boxes) == 2 * len(found("The cat sat.", "entities")) > 0
 
 
 def test_a_download_that_fails_is_told(page: Watched) -> None:
@@ -607,14 +763,124 @@ def test_a_download_that_fails_is_told(page: Watched) -> None:
     expect(page.layer("tree").locator(".note.refusal")).to_contain_text("cannot be downloaded")
 
 
-def test_brackets_are_copied(page: Watched) -> None:
+def copied(page: Watched, place: Locator, name: str) -> str:
+    """What a button puts into the clipboard."""
     page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    place.get_by_role("button", name=name).click()
+    expect(place.locator(".copying").get_by_role("status")).to_contain_text("Copied.")
+    return str(page.page.evaluate("navigator.clipboard.readText()"))
+
+
+def test_a_parse_is_copied_as_brackets(page: Watched) -> None:
+    for text in ("The cat (a dog) sat.", "Ann slept."):
+        page.parse(text)
+        card = page.page.locator(".sentence").first
+        assert copied(page, card, "Copy as brackets") == str(parser().parse(text).tree)
+
+
+def test_the_python_that_is_copied_finds_the_same(
+    page: Watched, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page.parse()
+    card = page.page.locator(".sentence").first
+    plain = copied(page, card, "Copy as Python")
+    assert 'fencepost.load("en-small")' in plain
+    exec(plain, {})
+    printed = capsys.readouterr().out.splitlines()
+    parse = parser().parse(TEXT).only()
+    assert printed[0] == str(parse.tree)
+    assert len(printed) == 1 + len(parse.entities or ())
+    page.choose("tree", 10, 13)
+    ask(page, "tree", "Require", label="VP")
+    expect(page.layer("tree").get_by_role("status").last).to_contain_text("New")
+    exec(copied(page, card, "Copy as Python"), {})
+    obeying = parser().parse(words(), must=[(10, 13, "VP")], tasks=["tree"]).only()
+    assert capsys.readouterr().out.splitlines()[0].count("(") == str(obeying.tree).count("(")
+
+
+def test_a_link_has_the_text_behind_the_hash(page: Watched) -> None:
+    page.parse("C+ is 50 % & more. It rained.")
+    whole = page.page.get_by_role("region", name="The whole text")
+    link = copied(page, whole, "Copy link")
+    assert link.startswith(f"{page.address}#text=")
+    page.page.goto("about:blank")
+    page.page.goto(link)
+    expect(page.page.get_by_label("Text", exact=True)).to_have_value(
+        "C+ is 50 % & more. It rained."
+    )
+    expect(page.page.locator(".sentence")).to_have_count(2)
+
+
+def test_what_cannot_be_copied_is_selected(page: Watched) -> None:
     page.parse("The cat sat.")
-    page.layer("tree").get_by_text("Brackets").click()
-    page.layer("tree").get_by_role("button", name="Copy").click()
-    expect(page.layer("tree").get_by_role("status")).to_have_text("Copied.")
-    copied = page.page.evaluate("navigator.clipboard.readText()")
-    assert copied == str(parser().parse("The cat sat.").tree)
+    page.page.evaluate("""() => {
+        navigator.clipboard.writeText = () => Promise.reject(new Error("no"));
+    }""")
+    card = page.page.locator(".sentence").first
+    card.get_by_role("button", name="Copy as brackets").click()
+    expect(card.locator(".copied")).to_have_text(str(parser().parse("The cat sat.").tree))
+    assert page.page.evaluate("getSelection().toString()").startswith("(ROOT")
+
+
+def test_what_has_not_come_near_is_drawn_when_one_of_its_buttons_is_pressed(page: Watched) -> None:
+    page.parse("The cat sat. " * 12)
+    card = page.page.locator(".sentence").last
+    assert card.locator(".word").count() == 0
+    tree = card.locator(".layer.tree")
+    tree.get_by_role("button", name="Play the parse").evaluate("button => button.click()")
+    tree.get_by_role("button", name="Forward").wait_for()
+
+
+def test_labels_have_the_colours_of_the_package(page: Watched) -> None:
+    labels = ["NP", "VP-SBJ", "person", "é", "-LRB-", "x" * 200, *parser().labels["tree"]]
+    kinds = page.page.evaluate(
+        """async (labels) => {
+            const { kindOf } = await import(new URL("static/looks.js", location.href));
+            return labels.map(kindOf);
+        }""",
+        labels,
+    )
+    assert kinds == [kind(label) for label in labels]
+
+
+WEAK = """
+import { start } from "./app.js";
+import { server } from "./server.js";
+
+start({
+  ...server,
+  can: { readings: false, constraints: false, steps: false, token: false },
+  privacy: "Nothing is sent.",
+  example: { text: "It slept.", sentences: [{ words: ["It", "slept"], tree: [[0, 2, "S"]] }] },
+  parseText(text, { onProgress }) {
+    onProgress({ what: "Loading the model", share: 0.5 });
+    return new Promise(() => {});
+  },
+});
+"""
+
+
+def test_only_what_a_provider_can_do_is_offered(desktop: BrowserContext, page_address: str) -> None:
+    with opened(desktop, page_address) as page:
+        page.page.route(
+            "**/static/main.js",
+            lambda route: route.fulfill(body=WEAK, content_type="text/javascript"),
+        )
+        page.page.reload()
+        tree = page.layer("tree")
+        expect(tree.locator(".word")).to_have_count(2)
+        expect(page.page.get_by_label("Text", exact=True)).to_have_value("It slept.")
+        expect(page.page.locator("#privacy")).to_have_text("Nothing is sent.")
+        for name in ("Readings", "Play the parse"):
+            expect(tree.get_by_role("button", name=name)).to_have_count(0)
+        expect(tree.locator(".drawing [role=button]")).to_have_count(0)
+        expect(page.layer("entities")).to_have_count(0)
+        page.page.get_by_role("button", name="Parse", exact=True).click()
+        bar = page.page.get_by_role("progressbar", name="Loading the model")
+        expect(bar).to_have_attribute("value", "0.5")
+        page.page.get_by_role("button", name="Cancel").click()
+        expect(page.page.locator("#message")).to_have_text("Cancelled.")
+        expect(tree.locator(".word")).to_have_count(2)
 
 
 def test_many_sentences_are_drawn_when_they_come_near(page: Watched) -> None:
@@ -623,4 +889,4 @@ def test_many_sentences_are_drawn_when_they_come_near(page: Watched) -> None:
     expect(cards).to_have_count(60)
     expect(cards.last.locator("svg")).to_have_count(0)
     cards.last.scroll_into_view_if_needed()
-    expect(cards.last.locator("svg")).to_have_count(2)
+    expect(cards.last.locator(".drawing :is(svg, .boxes)")).to_have_count(2)

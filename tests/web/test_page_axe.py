@@ -16,6 +16,7 @@ AXE = Path(__file__).parent / "node_modules/axe-core/axe.min.js"
 
 def empty(page: Watched) -> None:
     expect(page.page.get_by_role("heading", name="Look")).to_be_visible()
+    page.layer("tree").locator(".word").first.wait_for()
 
 
 def reading(page: Watched) -> None:
@@ -23,10 +24,19 @@ def reading(page: Watched) -> None:
     page.parse(TEXT)
     page.layer("tree").get_by_role("button", name="Readings").click()
     expect(page.layer("tree").locator(".reading")).to_have_count(3)
-    page.layer("tree").get_by_text("Brackets").click()
     page.layer("entities").get_by_role("button", name="Play the parse").click()
     page.layer("entities").get_by_role("button", name="Forward").click()
     page.layer("tree").locator("> .drawing .span").nth(1).focus()
+
+
+def a_long_text(page: Watched) -> None:
+    """A text of several sentences, one of which is wider than its place."""
+    page.parse(
+        f"{' and '.join(['the man saw the director of the Museum of Boats'] * 5)}. It slept."
+    )
+    expect(page.page.get_by_role("heading", name="The whole text")).to_be_visible()
+    page.layer("tree").get_by_role("button", name="Larger").click()
+    expect(page.layer("tree").locator("> .drawing.zoomed")).to_be_visible()
 
 
 def asking(page: Watched) -> None:
@@ -62,7 +72,7 @@ def tab(request: pytest.FixtureRequest, browser: Browser, page_address: str) -> 
         yield watched
 
 
-@pytest.mark.parametrize("state", [empty, reading, asking, asked_for_a_token])
+@pytest.mark.parametrize("state", [empty, reading, a_long_text, asking, asked_for_a_token])
 def test_nobody_is_kept_out(page: Watched, state: Callable[[Watched], None]) -> None:
     if not AXE.exists():
         pytest.skip("no axe-core: npm ci --prefix tests/web")

@@ -7,15 +7,19 @@ it. The application is asked in this process.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from typing import Any, cast
 
 import pytest
 import schemathesis
 from hypothesis import Phase, given, seed, settings
+from jsonschema_rs import is_valid
+from pydantic import ValidationError
 from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.config import SchemathesisConfig
 
 from fencepost.web.app import make_app
+from fencepost.web.schemas import ParseRequest
 from fencepost.web.settings import Settings
 from tests.web.serving import PARSER
 
@@ -42,15 +46,12 @@ SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP, config=Schemathesi
 OPERATIONS: list[Any] = [found.ok() for found in cast(Any, SCHEMA.get_all_operations())]
 
 
-def one_input(body: dict[str, Any]) -> dict[str, Any]:
-    """A request with exactly one of its inputs, and nothing that only few inputs can obey.
+def unplaced(body: dict[str, Any]) -> dict[str, Any]:
+    """A request without constraints, which only few inputs can obey.
 
-    The schema alone allows several and none, and constraints that no sentence fits.
+    The schema alone allows constraints that no sentence fits.
     """
-    names = ("text", "words", "inputs")
-    given = next((name for name in names if body.get(name) is not None), None)
-    rest = {name: value for name, value in body.items() if name not in (*names, *PLACED)}
-    return {**rest, **({"text": "a b."} if given is None else {given: body[given]})}
+    return {name: value for name, value in body.items() if name not in PLACED}
 
 
 def wrong_parts(case: Any) -> str:
@@ -87,18 +88,31 @@ def asked(
 @pytest.mark.slow
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.label)
 def test_answers_are_those_that_the_schema_tells_of(operation: Any) -> None:
-    answered = asked(operation, schemathesis.GenerationMode.POSITIVE, one_input)
+    answered = asked(operation, schemathesis.GenerationMode.POSITIVE, unplaced)
     assert answered["", 200] >= EXAMPLES // 4 or operation.method == "get"
     assert set(answered) <= {("", 200), ("", 422)}
 
 
 @pytest.mark.slow
 def test_what_the_schema_does_not_allow_is_refused() -> None:
-    (parse,) = (one for one in OPERATIONS if one.method == "post")
+    (parse,) = (one for one in OPERATIONS if one.path == "/v1/parse")
     answered = asked(parse, schemathesis.GenerationMode.NEGATIVE)
     assert set(answered) <= {("body", 422), ("header", 401), ("body header", 401)}
     assert answered["body", 422] >= EXAMPLES // 10
     assert answered["header", 401] > 0
+
+
+@pytest.mark.parametrize("values", [*product([None, "A b."], [None, ["a"]], [None, ["a"]])])
+def test_exactly_one_input_is_what_the_schema_allows(values: tuple[Any, ...]) -> None:
+    both = dict(zip(("text", "words", "inputs"), values, strict=True))
+    operation = APP.openapi()["paths"]["/v1/parse"]["post"]
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    some = {name: value for name, value in both.items() if value is not None}
+    for body in (both, some):  # null is the same as nothing
+        assert is_valid(schema, body) == (len(some) == 1)
+        if len(some) != 1:
+            with pytest.raises(ValidationError):
+                ParseRequest.model_validate(body)
 
 
 def test_every_refusal_is_told_of() -> None:

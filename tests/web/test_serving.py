@@ -92,8 +92,10 @@ class TestOptions:
         )
         assert started.asked == {
             "name": "en-small",
+            "device": "cpu",
             "threads": None,
             "max_words": 2_000,
+            "backend": "auto",
             "precision": "fp32",
         }
         assert started.ran == {"closing": 10, "verbose": False}

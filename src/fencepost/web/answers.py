@@ -1,4 +1,4 @@
-"""What was found, as plain data: documents with readings, drawings and steps."""
+"""Answers as plain data: documents with readings, drawings and steps."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def without_probabilities(parse: Parse) -> Parse:
 
 
 def _extras(parse: Parse, *, draw: bool) -> dict[str, Any]:
-    """What stands in an answer beside the parse itself."""
+    """Additions to a parse in an answer: brackets and drawings."""
     found: dict[str, Any] = {}
     if parse.tree is not None:
         # A word that was given may be empty or hold a blank, which brackets cannot say.

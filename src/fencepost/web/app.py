@@ -12,24 +12,29 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import fastapi_swagger
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from fencepost.checkpoints.shipped import DEFAULT
 from fencepost.errors import FencepostError
 from fencepost.parser.parser import Parser
-from fencepost.parser.shipped import DEFAULT
+from fencepost.run.browser import POLICY
+from fencepost.search import Pattern
+from fencepost.structure import Document
 from fencepost.tasks.layers import POINTING
 from fencepost.web.answers import answer
 from fencepost.web.batches import Batches, Ticket
-from fencepost.web.docs import docs_page
-from fencepost.web.guards import Guarded, check_token, check_type, read_body
+from fencepost.web.errors import RefusedError, busy, ended, invalid, refusal, told
 from fencepost.web.jobs import Answered, Job, job_of
-from fencepost.web.messages import (
+from fencepost.web.metrics import CONTENT_TYPE, Metrics
+from fencepost.web.middleware import Guarded, check_token, check_type, read_body
+from fencepost.web.schemas import (
     ErrorAnswer,
     HealthAnswer,
     LimitsAnswer,
@@ -37,13 +42,22 @@ from fencepost.web.messages import (
     ModelsAnswer,
     ParseAnswer,
     ParseRequest,
+    RequestBase,
+    SearchAnswer,
+    SearchRequest,
 )
-from fencepost.web.metrics import CONTENT_TYPE, Metrics
-from fencepost.web.refusals import RefusedError, busy, ended, invalid, refusal, told
-from fencepost.web.settings import MOST_BEAMS, MOST_PHRASES, MOST_READINGS, MOST_SPANS, Settings
+from fencepost.web.searching import documents_of, search_answer, search_job
+from fencepost.web.settings import (
+    MOST_BEAMS,
+    MOST_MATCHES,
+    MOST_PHRASES,
+    MOST_READINGS,
+    MOST_SPANS,
+    Settings,
+)
 
-HERE = Path(__file__).parent
-STATIC = HERE / "static"
+STATIC = Path(__file__).parent / "static"
+SWAGGER = Path(fastapi_swagger.__file__).parent / "resources"
 LOOK = 0.5  # seconds after which those that wait look whether the server is about to end
 
 _log = logging.getLogger(__name__)
@@ -76,7 +90,7 @@ def make_app(parser: Parser, settings: Settings | None = None, *, model: str = D
     ends, since its lifespan is told.
 
     Args:
-        parser: which nothing else should use in the meantime.
+        parser: not to be used by anything else in the meantime.
         settings: its limits.
         model: the name of the parser's model.
     """
@@ -104,9 +118,13 @@ def make_app(parser: Parser, settings: Settings | None = None, *, model: str = D
     _refuse(app, metrics)
     app.include_router(_open_routes(batches, model))
     app.include_router(_guarded_routes(parser, batches, metrics, settings=settings, model=model))
-    app.include_router(_pages(app))
+    app.include_router(_pages())
+    # FastAPI's own page asks another host for Swagger UI, and runs a script of its own in the page.
+    app.mount("/swagger", _Pages(directory=SWAGGER), name="swagger")
     if STATIC.is_dir():
         app.mount("/static", _Pages(directory=STATIC), name="static")
+    if settings.local is not None:
+        app.mount("/local", _LocalPages(directory=settings.local, html=True), name="local")
     return app
 
 
@@ -138,7 +156,7 @@ def _refuse(app: FastAPI, metrics: Metrics) -> None:
 
 
 def _told(request: Request, error: HTTPException) -> str:
-    """What is wrong with a request that no route takes."""
+    """The message for a request that no route takes."""
     path = request.url.path
     if error.status_code == 404:
         return f"there is nothing at {path}; /docs tells what there is"
@@ -199,6 +217,34 @@ def _guarded_routes(
             made = await asyncio.to_thread(make, model, found)
         return Response(made, media_type="application/json")
 
+    looking = {"schema": SearchRequest.model_json_schema()}
+
+    @router.post(
+        "/v1/search",
+        tags=["parse"],
+        summary="The nodes of trees that match a pattern",
+        response_model=SearchAnswer,
+        response_model_exclude_none=True,
+        responses={**unknown, **_REFUSALS},
+        openapi_extra={"requestBody": {"required": True, "content": {"application/json": looking}}},
+    )
+    async def search(request: Request) -> Response:
+        """Matches in order, in documents that were parsed before or in texts and words.
+
+        A pattern that cannot be read is refused with the place and what was expected there.
+        """
+        check_type(request.headers.get("content-type"))
+        body = read_body(request, most=settings.max_body, seconds=settings.max_upload)
+        data = await _unless(lambda: batches.is_closing, body)
+        with batches.place():
+            wanted, pattern, there = await asyncio.to_thread(_wanted, parser, data, settings)
+            if isinstance(there, Job):
+                answered = _found(request, batches, batches.submit(there))
+                found = await _unless(lambda: batches.is_over, answered)
+                there = [one.document for one in found]
+            made = await asyncio.to_thread(_searched, there, wanted, pattern, settings)
+        return Response(made, media_type="application/json")
+
     @router.get(
         "/v1/models",
         tags=["parse"],
@@ -223,7 +269,7 @@ def _guarded_routes(
     return router
 
 
-def _understood(parser: Parser, data: bytes, settings: Settings) -> tuple[ParseRequest, Job]:
+def _understood(parser: Parser, data: bytes, settings: Settings) -> tuple[RequestBase, Job]:
     """A request and the job that it makes."""
     try:
         request = ParseRequest.model_validate_json(data)
@@ -234,8 +280,34 @@ def _understood(parser: Parser, data: bytes, settings: Settings) -> tuple[ParseR
         raise invalid(str(error)) from None
 
 
+def _wanted(
+    parser: Parser, data: bytes, settings: Settings
+) -> tuple[SearchRequest, Pattern, Job | list[Document]]:
+    """A request to search, its pattern, and where to look: in documents, or in those of a job."""
+    try:
+        request = SearchRequest.model_validate_json(data)
+        pattern = Pattern(request.pattern)
+        there = documents_of(request, settings)
+        if there is None:
+            return request, pattern, search_job(parser, request, pattern, settings)
+        return request, pattern, there
+    except ValidationError as error:
+        raise invalid(told(error)) from None
+    except FencepostError as error:
+        raise invalid(str(error)) from None
+
+
+def _searched(
+    documents: list[Document], request: SearchRequest, pattern: Pattern, settings: Settings
+) -> bytes:
+    try:
+        return search_answer(documents, request, pattern, settings)
+    except FencepostError as error:
+        raise invalid(str(error)) from None
+
+
 async def _unless(is_over: Callable[[], bool], awaited: Coroutine[Any, Any, _Found]) -> _Found:
-    """What is awaited, unless the server ends meanwhile."""
+    """Await something, unless the server ends meanwhile."""
     task = asyncio.create_task(awaited)
     try:
         while not (await asyncio.wait({task}, timeout=LOOK))[0]:
@@ -247,7 +319,7 @@ async def _unless(is_over: Callable[[], bool], awaited: Coroutine[Any, Any, _Fou
 
 
 async def _found(request: Request, batches: Batches, ticket: Ticket) -> list[Answered]:
-    """What the parser finds, unless the wait is too long or the client goes away."""
+    """Await the parser's answer, unless the wait is too long or the client goes away."""
     answered = asyncio.wrap_future(ticket.answer)
     gone = asyncio.create_task(_gone(request))
     both: set[asyncio.Future[Any]] = {answered, gone}
@@ -299,6 +371,7 @@ def _limits(settings: Settings) -> LimitsAnswer:
         beams=MOST_BEAMS,
         spans=MOST_SPANS,
         phrases=MOST_PHRASES,
+        matches=MOST_MATCHES,
     )
 
 
@@ -311,30 +384,53 @@ class _Pages(StaticFiles):
         return response
 
 
-def _pages(app: FastAPI) -> APIRouter:
+class _LocalPages(_Pages):
+    """A page that parses in the browser: it compiles WebAssembly, and threads of it share memory.
+
+    Memory may be shared by pages alone that are isolated from others.
+    """
+
+    async def get_response(self, path: str, scope: Any) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers.update(
+            {
+                "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'",
+                "Cross-Origin-Opener-Policy": "same-origin",
+                "Cross-Origin-Embedder-Policy": "require-corp",
+            }
+        )
+        return response
+
+
+def _pages() -> APIRouter:
     """The pages for people; they are no part of the schema."""
     router = APIRouter(include_in_schema=False)
     files = _Pages(directory=STATIC, check_dir=False)
 
-    @router.api_route("/", methods=["GET", "HEAD"])
-    async def index(request: Request) -> Response:
+    async def page(request: Request, name: str) -> Response:
         if not STATIC.is_dir():
             raise HTTPException(404)
-        return await files.get_response("index.html", request.scope)
+        return await files.get_response(name, request.scope)
+
+    @router.api_route("/", methods=["GET", "HEAD"])
+    async def index(request: Request) -> Response:
+        return await page(request, "index.html")
+
+    @router.api_route("/docs", methods=["GET", "HEAD"])
+    async def docs(request: Request) -> Response:
+        return await page(request, "docs.html")
+
+    @router.api_route("/local", methods=["GET", "HEAD"])
+    async def local(request: Request) -> Response:
+        if request.app.state.settings.local is None:
+            raise HTTPException(404)
+        return RedirectResponse("local/")  # relative, for proxies that have it below a path
 
     @router.api_route("/static/drawing.css", methods=["GET", "HEAD"])
     async def drawing_style(request: Request) -> Response:
         from fencepost.drawing.html import STYLE
 
         return _kept(request, STYLE, "text/css")
-
-    @router.api_route("/docs.css", methods=["GET", "HEAD"])
-    async def docs_style(request: Request) -> Response:
-        return _kept(request, (HERE / "docs.css").read_text(encoding="utf-8"), "text/css")
-
-    @router.api_route("/docs", methods=["GET", "HEAD"])
-    async def docs(request: Request) -> Response:
-        return _kept(request, docs_page(app.openapi(), str(request.base_url)), "text/html")
 
     return router
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from fencepost.parser.parser import Parser
+from fencepost.web.errors import busy, ended
 from fencepost.web.jobs import Answered, Job, parse_alone, parse_together
-from fencepost.web.refusals import busy, ended
 from fencepost.web.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -37,9 +37,9 @@ class Batches:
     other, and the more requests there are, the fewer words are padding.
 
     Args:
-        parser: which only this thread uses.
+        parser: used by this thread alone.
         settings: how many may wait, and how long.
-        parsed: is told which jobs were parsed together.
+        parsed: called with the jobs that were parsed together.
     """
 
     def __init__(

@@ -58,7 +58,7 @@ def ended() -> RefusedError:
 
 
 def invalid(message: str) -> RefusedError:
-    """What is asked for makes no sense, or is too much."""
+    """The request is invalid or too large."""
     return RefusedError(422, message, reason="invalid")
 
 
@@ -76,7 +76,7 @@ def refusal(status: int, message: str, *, headers: Mapping[str, str] | None = No
 
 
 def told(error: ValidationError) -> str:
-    """What pydantic found wrong, a line each: where, and what would be right."""
+    """The errors of pydantic, a line each: place, and what would be right."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
     lines = [_line(item["loc"], item["msg"]) for item in found[:MOST_SHOWN]]
     if len(found) > MOST_SHOWN:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from fencepost.errors import ConstraintError, DataError
-from fencepost.parser.asking import Asked
-from fencepost.parser.inputs import Waiting, waiting
+from fencepost.parser.inputs import Prepared, prepared
+from fencepost.parser.options import Asked
 from fencepost.parser.parser import Parser
-from fencepost.parser.predict import check_constraints
+from fencepost.parser.predict import Bounds
 from fencepost.parser.steps import Step
 from fencepost.structure import Document, Parse, Sentence
-from fencepost.web.messages import ParseRequest
-from fencepost.web.refusals import invalid
+from fencepost.web.errors import invalid
+from fencepost.web.schemas import RequestBase
 from fencepost.web.settings import LONG_WORD, Settings
 
 
@@ -32,7 +32,7 @@ def size_of(sentence: Sentence) -> int:
 class Job:
     """A request that can be parsed."""
 
-    given: tuple[Waiting, ...]
+    given: tuple[Prepared, ...]
     asked: Asked
     n_best: int = 1
     steps: bool = False
@@ -71,8 +71,8 @@ class Answered:
     steps: tuple[tuple[Step, ...], ...] = ()
 
 
-def job_of(parser: Parser, request: ParseRequest, settings: Settings) -> Job:
-    """What a request asks for.
+def job_of(parser: Parser, request: RequestBase, settings: Settings) -> Job:
+    """The job of a request.
 
     Raises:
         RefusedError: it is too much.
@@ -81,8 +81,11 @@ def job_of(parser: Parser, request: ParseRequest, settings: Settings) -> Job:
     inputs = request.given()
     if len(inputs) > settings.max_inputs:
         raise invalid(f"inputs: at most {settings.max_inputs:,}, not {len(inputs):,}")
-    asked = parser.asked(**request.options())
-    job = Job(tuple(map(waiting, inputs)), asked, request.n_best, request.steps)
+    best = None if request.n_best == 1 else request.n_best
+    asked = parser.asked(best=best, **request.options())
+    splitter = parser.model.splitter
+    given = tuple(prepared(one, splitter, blanks=True) for one in inputs)
+    job = Job(given, asked, request.n_best, request.steps)
     _check_words(job, settings)
     sentences = [sentence for one in job.given for sentence in one.sentences]
     if asked.is_placed and len(sentences) != 1:
@@ -93,7 +96,7 @@ def job_of(parser: Parser, request: ParseRequest, settings: Settings) -> Job:
         )
     if len(inputs) == 1 and (asked.constraints or asked.gazetteer is not None):
         # Of several inputs, one that cannot obey has a status, and takes no other one down.
-        check_constraints(parser.model, sentences, [asked.of(one) for one in sentences], asked)
+        Bounds.of(parser.model, sentences, asked)
     return job
 
 
@@ -126,10 +129,10 @@ class _UnwantedError(Exception):
 def parse_together(
     parser: Parser, jobs: Sequence[Job], *, is_wanted: Callable[[], bool] = lambda: True
 ) -> list[list[Answered]]:
-    """What was found for each of several jobs that go together.
+    """The answers of several jobs that are parsed together.
 
     Args:
-        parser: which finds it.
+        parser: with the model.
         jobs: what is asked for.
         is_wanted: whether anybody still waits; if not, the answers are empty.
     """
@@ -138,27 +141,21 @@ def parse_together(
         if not is_wanted():
             raise _UnwantedError
 
-    given = [one.sentences for job in jobs for one in job.given if one.status is None]
-    found = parser.stream(given, jobs[0].asked, done=go_on)
+    inputs = [one for job in jobs for one in job.given]
+    documents = parser.stream(inputs, jobs[0].asked, done=go_on)
     try:
-        return [[Answered(_document(one, found)) for one in job.given] for job in jobs]
+        return [[Answered(next(documents)) for _ in job.given] for job in jobs]
     except _UnwantedError:
         return [[] for _ in jobs]
-
-
-def _document(given: Waiting, found: Iterator[Document]) -> Document:
-    if given.status is not None:
-        return Document((), given.text, given.status)
-    return replace(next(found), text=given.text)
 
 
 def parse_alone(
     parser: Parser, job: Job, *, is_wanted: Callable[[], bool] = lambda: True
 ) -> list[Answered]:
-    """What was found for a job that is parsed sentence by sentence.
+    """The answers of a job that is parsed sentence by sentence.
 
     Args:
-        parser: which finds it.
+        parser: with the model.
         job: what is asked for.
         is_wanted: whether anybody still waits; if not, there is less in the answer.
     """

@@ -1,4 +1,4 @@
-"""What a server counts, for Prometheus to ask for."""
+"""Counters of a server, for Prometheus."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fencepost.web.errors import RefusedError, busy
 from fencepost.web.metrics import Metrics
-from fencepost.web.refusals import RefusedError, busy
 
 # Nothing from elsewhere, nothing that stands in the page itself, and no page of others around it.
 POLICY = (
@@ -154,7 +154,7 @@ class Guarded:
     allowed to read our answers; but its requests still name its own host.
 
     Args:
-        app: which answers.
+        app: the application.
         hosts: its names; None: any.
         most: requests at a time.
         metrics: where requests are counted.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
     BaseModel,
@@ -11,13 +12,18 @@ from pydantic import (
     Field,
     PlainValidator,
     WithJsonSchema,
+    create_model,
     model_validator,
 )
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
-from fencepost.parser.asking import Options
-from fencepost.web.settings import MOST_BEAMS, MOST_PHRASES, MOST_READINGS, MOST_SPANS
+from fencepost.config import whole_number
+from fencepost.errors import ConfigError
+from fencepost.parser.options import OPTIONS, Option, ParseOptions, Task
+from fencepost.search import Layer
+from fencepost.search.syntax import MOST_LETTERS
+from fencepost.web.settings import MOST_BEAMS, MOST_MATCHES, MOST_PHRASES, MOST_READINGS, MOST_SPANS
 
 _FAR = 1_000_000  # no sentence has as many boundaries
 
@@ -41,6 +47,19 @@ def _input(given: Any) -> str | list[str]:
     raise PydanticCustomError("input", "a text or a list of words was expected")
 
 
+def _whole(name: str, most: int) -> BeforeValidator:
+    """Refuse a number of beams or readings as parsers do."""
+
+    def check(value: Any) -> Any:
+        try:
+            return whole_number(name, value, most=most)
+        except ConfigError as error:
+            why = str(error).removeprefix(f"{name}: ")
+            raise PydanticCustomError("number", "{why}", {"why": why}) from None
+
+    return BeforeValidator(check)
+
+
 _SPAN_SCHEMA = {
     "type": "array",
     "minItems": 2,
@@ -58,6 +77,8 @@ AskedSpan = Annotated[
     BeforeValidator(_filled),
     WithJsonSchema(_SPAN_SCHEMA),
 ]
+Beams = Annotated[int, Field(ge=1, le=MOST_BEAMS), _whole("beams", MOST_BEAMS)]
+Readings = Annotated[int, Field(ge=1, le=MOST_READINGS), _whole("n_best", MOST_READINGS)]
 AnyInput = Annotated[str | list[str], PlainValidator(_input), WithJsonSchema(_INPUT_SCHEMA)]
 
 EXAMPLES: list[JsonDict] = [
@@ -69,11 +90,43 @@ EXAMPLES: list[JsonDict] = [
 ]
 
 
-class ParseRequest(BaseModel):
-    """What is to be parsed, and how."""
+SEARCH_EXAMPLES: list[JsonDict] = [
+    {"pattern": "NP=subject $+ (VP < VBD=verb)", "text": "The cat sat on the mat. It slept."},
+    {"pattern": "NP{is person}", "words": ["Ann", "met", "Bo"], "limit": 10},
+]
+
+
+# Null is the same as nothing, so that it is no input.
+def _one_of(name: str) -> JsonDict:
+    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
+
+
+_ONE_INPUT: list[JsonDict] = [_one_of(name) for name in ("text", "words", "inputs")]
+
+# The types of options, where a server allows less than a parser.
+_LIMITED: dict[str, Any] = {
+    "tasks": Annotated[list[Task], Field(min_length=1, max_length=3)] | None,
+    "beams": Beams | None,
+    "must": Annotated[list[AskedSpan], Field(max_length=MOST_SPANS)],
+    "forbid": Annotated[list[AskedSpan], Field(max_length=MOST_SPANS)],
+    "labels": Annotated[list[Label], Field(max_length=1_000)] | None,
+    "root": Label | None,
+    "gazetteer": Annotated[
+        dict[Annotated[str, Field(max_length=1_000)], Label], Field(max_length=MOST_PHRASES)
+    ]
+    | None,
+}
+
+
+class RequestBase(BaseModel):
+    """What is to be parsed; how is said by the options of parsing, in `ParseRequest`."""
 
     model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, json_schema_extra={"examples": [*EXAMPLES]}
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        json_schema_extra={"examples": [*EXAMPLES], "oneOf": [*_ONE_INPUT]},
     )
 
     text: str | None = Field(None, description="A text; it is split into sentences and words.")
@@ -83,56 +136,27 @@ class ParseRequest(BaseModel):
     inputs: list[AnyInput] | None = Field(
         None, description="Several texts, or lists of words, each of which gives one document."
     )
-    tasks: list[Literal["tree", "entities", "tags"]] | None = Field(
-        None, min_length=1, max_length=3, description="What to find; null: all that the model can."
-    )
-    beams: int = Field(
-        1, ge=1, le=MOST_BEAMS, description="Parses that are kept at each step; 1 is greedy."
-    )
-    n_best: int = Field(
+    n_best: Readings = Field(
         1,
-        ge=1,
-        le=MOST_READINGS,
         description="Readings of each sentence; without beams, at least 10 are kept.",
-    )
-    must: list[AskedSpan] = Field(
-        [],
-        max_length=MOST_SPANS,
-        description="Spans that have to be there; without a label, with any. For one sentence.",
-    )
-    forbid: list[AskedSpan] = Field(
-        [],
-        max_length=MOST_SPANS,
-        description="Spans that must not be there; without a label, with none. For one sentence.",
-    )
-    labels: list[Label] | None = Field(
-        None, max_length=1_000, description="The only labels to use, of the heads that know any."
-    )
-    root: Label | None = Field(None, description="The label of each whole sentence.")
-    consistent: bool = Field(False, description="Whether entities never cross spans of the tree.")
-    gazetteer: dict[Annotated[str, Field(max_length=1_000)], Label] | None = Field(
-        None,
-        max_length=MOST_PHRASES,
-        description="Phrases and their labels, which are entities wherever they occur.",
-    )
-    min_probability: float = Field(
-        0.0, ge=0, le=1, allow_inf_nan=False, description="Leave out entities below it."
     )
     probabilities: bool = Field(
         True, description="Whether spans come with probabilities, and sentences with log_probs."
     )
     draw: bool = Field(False, description="Whether drawings come along, as SVG.")
     steps: bool = Field(
-        False, description="Whether the steps of greedy search come along; not with beams."
+        False,
+        description="Whether the steps of greedy search come along, which is then what is found; "
+        "not with beams.",
     )
 
     @model_validator(mode="after")
-    def _check(self) -> ParseRequest:
+    def _check(self) -> Self:
         given = [name for name in ("text", "words", "inputs") if getattr(self, name) is not None]
         if len(given) != 1:
             found = " and ".join(given) or "none of them"
             raise ValueError(f"exactly one of text, words and inputs was expected, not {found}")
-        if self.steps and (self.beams > 1 or self.n_best > 1):
+        if self.steps and ((self.options()["beams"] or 1) > 1 or self.n_best > 1):
             raise ValueError("steps are those of greedy search; leave out beams and n_best")
         return self
 
@@ -145,22 +169,35 @@ class ParseRequest(BaseModel):
         assert self.text is not None
         return [self.text]
 
-    def options(self) -> Options:
-        """What a parser is asked for."""
-        beams = self.beams
-        if self.n_best > 1 and "beams" not in self.model_fields_set:
-            beams = max(self.n_best, 10)
-        return {
-            "tasks": self.tasks,
-            "beams": beams,
-            "must": self.must,
-            "forbid": self.forbid,
-            "labels": self.labels,
-            "root": self.root,
-            "consistent": self.consistent,
-            "gazetteer": self.gazetteer,
-            "min_probability": self.min_probability,
-        }
+    def options(self) -> ParseOptions:
+        """The options of parsing; with steps, search is greedy."""
+        values = {name: value for name, value in self if name not in RequestBase.model_fields}
+        options = cast(ParseOptions, values)
+        if self.steps:
+            options["beams"] = options["beams"] or 1
+        return options
+
+
+def request_of(options: Mapping[str, Option] = OPTIONS) -> type[RequestBase]:
+    """The schema of requests that may have these options of parsing."""
+    fields: dict[str, Any] = {
+        name: (
+            _LIMITED.get(name, option.json),
+            Field(
+                option.default if option.default != () else [],
+                ge=option.minimum,
+                le=option.maximum,
+                description=option.help,
+            ),
+        )
+        for name, option in options.items()
+    }
+    return create_model(
+        "ParseRequest", __base__=RequestBase, __doc__="What is to be parsed, and how.", **fields
+    )
+
+
+ParseRequest = request_of()
 
 
 Row = Annotated[
@@ -233,7 +270,7 @@ class SentenceAnswer(ReadingAnswer):
 
 
 class DocumentAnswer(BaseModel):
-    """What was found in one input; `Document.from_dict` reads it."""
+    """The parses of one input; `Document.from_dict` reads it."""
 
     version: int = 1
     status: str = Field("ok", description="ok, or why there are no sentences.")
@@ -242,7 +279,7 @@ class DocumentAnswer(BaseModel):
 
 
 class ParseAnswer(BaseModel):
-    """What was found."""
+    """The answer to a request."""
 
     model: str
     documents: list[DocumentAnswer] = Field(description="One for each input, in order.")
@@ -278,8 +315,79 @@ class ModelAnswer(BaseModel):
     max_words: int = Field(description="Longer sentences are not parsed.")
 
 
+class SearchRequest(BaseModel):
+    """What is looked for, and where: in one of text, words, inputs and documents."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        json_schema_extra={
+            "examples": [*SEARCH_EXAMPLES],
+            "oneOf": [*_ONE_INPUT, _one_of("documents")],
+        },
+    )
+
+    pattern: str = Field(
+        min_length=1, max_length=MOST_LETTERS, description="In the language of Tregex."
+    )
+    layer: Layer | None = Field(
+        None, description="What to search; without it, the tree, or else the entities."
+    )
+    text: str | None = Field(None, description="A text; it is parsed first.")
+    words: list[str] | None = Field(None, description="The words of one sentence.")
+    inputs: list[AnyInput] | None = Field(None, description="Several texts, or lists of words.")
+    documents: list[dict[str, Any]] | None = Field(
+        None, description="Documents as they were answered; they are not parsed again."
+    )
+    limit: Annotated[int, Field(ge=1, le=MOST_MATCHES)] = Field(
+        100, description="Matches in the answer at most."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        names = ("text", "words", "inputs", "documents")
+        given = [name for name in names if getattr(self, name) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or "none of them"
+            raise ValueError(
+                f"exactly one of text, words, inputs and documents was expected, not {found}"
+            )
+        return self
+
+
+class NodeAnswer(BaseModel):
+    """A node of a tree: a phrase, the tag of a word, or a word."""
+
+    label: str
+    kind: Literal["phrase", "tag", "word"]
+    start: int = Field(description="The boundary before its first word, in its sentence.")
+    end: int = Field(description="The boundary behind its last word.")
+    start_char: int | None = Field(None, description="Where it starts in the text.")
+    end_char: int | None = Field(None, description="Where it ends in the text.")
+    text: str
+    probability: float | None = None
+
+
+class MatchAnswer(NodeAnswer):
+    """A node that matches, and the nodes to which the pattern gives names."""
+
+    document: int = Field(description="The index of its document, from 0.")
+    sentence: int = Field(description="The index of its sentence in the document, from 0.")
+    names: dict[str, NodeAnswer] = Field(description="By name.")
+
+
+class SearchAnswer(BaseModel):
+    """What matches."""
+
+    matches: list[MatchAnswer]
+    more: bool = Field(description="Whether there are more than the limit.")
+    statuses: list[str] = Field(description="Of each document: ok, or why it was not parsed.")
+
+
 class LimitsAnswer(BaseModel):
-    """What requests may ask for at most."""
+    """The limits of a request."""
 
     body: int = Field(description="Bytes of a request.")
     words: int = Field(description="Words of a request.")
@@ -291,6 +399,7 @@ class LimitsAnswer(BaseModel):
     beams: int
     spans: int = Field(description="Spans in must, and in forbid.")
     phrases: int = Field(description="Phrases of a gazetteer.")
+    matches: int = Field(description="Matches of a search.")
 
 
 class ModelsAnswer(BaseModel):

@@ -9,17 +9,21 @@ import signal
 import socket
 import sys
 import threading
+import time
+from collections.abc import Collection
 from contextlib import suppress
 from types import FrameType
-from typing import ClassVar, NoReturn
+from typing import NamedTuple, NoReturn
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from fencepost.errors import ConfigError
 from fencepost.web.batches import Batches
-from fencepost.web.connections import Connection
 from fencepost.web.settings import Settings
+
+SLOWEST = 1_024  # bytes of an answer that a client has to take in a second
 
 
 def is_this_machine(host: str) -> bool:
@@ -64,19 +68,75 @@ def address_of(listening: socket.socket, host: str) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
+class Idle(NamedTuple):
+    """A connection that waits for its client: to send a request, or to take more of an answer."""
+
+    since: float
+    unsent: int  # bytes of answers
+    place: tuple[int, bool]  # the request it is at, and whether that is being answered
+
+
+class IdleConnections:
+    """Closes connections whose clients do nothing, or hardly anything.
+
+    uvicorn waits for ever for the first request, and for an answer to be taken: a few hundred
+    clients that do neither would keep all others out. `read_body` limits the time for a body.
+
+    Args:
+        settings: how long a client may be idle, and how many connections there may be.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._idle: dict[H11Protocol, Idle] = {}
+
+    def sweep(self, connections: Collection[H11Protocol], now: float) -> None:
+        """Cut off the connections that are idle for too long, and the oldest of too many."""
+        before, self._idle = self._idle, {}
+        for one in connections:
+            is_answering = one.cycle is not None and not one.cycle.response_complete
+            if is_answering and not one.flow.write_paused:
+                continue
+            idle = Idle(now, one.transport.get_write_buffer_size(), (id(one.cycle), is_answering))
+            earlier = before.get(one, idle)
+            if earlier.place == idle.place and now - earlier.since < self.settings.max_idle:
+                idle = earlier
+            elif earlier.place == idle.place and not idle.unsent:
+                one.transport.close()
+            elif earlier.place == idle.place and (
+                earlier.unsent - idle.unsent < SLOWEST * self.settings.max_idle
+            ):
+                one.transport.abort()  # to close it would mean to wait until all is taken
+            self._idle[one] = idle
+        unasked = [one for one, idle in self._idle.items() if not idle.place[1]]
+        unasked.sort(key=lambda one: self._idle[one].since)
+        for one in unasked[: max(0, len(connections) - self.settings.max_connections)]:
+            one.transport.abort()
+
+
 class _Server(uvicorn.Server):
-    """A server that ends when it is told to, whatever is still going on.
+    """A server that drops idle clients, and ends when it is told to, whatever is still going on.
 
     Args:
         config: of the server.
-        batches: which is told at once that no more is taken.
+        batches: closed first, so that no more requests are taken.
+        settings: limits on connections.
         seconds: until all has to be over.
     """
 
-    def __init__(self, config: uvicorn.Config, batches: Batches, *, seconds: float) -> None:
+    def __init__(
+        self, config: uvicorn.Config, batches: Batches, settings: Settings, *, seconds: float
+    ) -> None:
         super().__init__(config)
         self.batches = batches
         self.seconds = seconds
+        self._idle = IdleConnections(settings)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Drop idle clients, ten times a second."""
+        connections = [one for one in self.server_state.connections if isinstance(one, H11Protocol)]
+        self._idle.sweep(connections, time.monotonic())
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End, and at a second signal at once."""
@@ -110,19 +170,14 @@ def serve(
     """Answer requests until the process is told to end.
 
     Args:
-        app: which answers; as `make_app` makes it.
+        app: as `make_app` makes it.
         listening: where.
         closing: seconds that are left, at the end, to answer those that wait.
         verbose: whether each request is logged.
     """
-    limits: Settings = app.state.settings
-
-    class Limited(Connection):
-        settings: ClassVar[Settings] = limits
-
     config = uvicorn.Config(
         app,
-        http=Limited,
+        http="h11",
         log_config=None,
         access_log=verbose,
         server_header=False,
@@ -130,7 +185,7 @@ def serve(
         lifespan="on",
     )
     # Who still waits at the end of this time is told so, which takes a moment.
-    server = _Server(config, app.state.batches, seconds=closing + 2)
+    server = _Server(config, app.state.batches, app.state.settings, seconds=closing + 2)
     if threading.current_thread() is threading.main_thread():
         # What ends a service is no failure, and neither is Ctrl-C.
         signal.signal(signal.SIGTERM, signal.default_int_handler)

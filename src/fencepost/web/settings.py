@@ -1,13 +1,15 @@
-"""What a server allows, and how it waits."""
+"""Limits and waits of a server."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 MOST_READINGS = 20  # of a sentence
 MOST_BEAMS = 50
 MOST_SPANS = 500  # that a request may require, and as many that it may forbid
 MOST_PHRASES = 5_000  # of a gazetteer
+MOST_MATCHES = 1_000  # of a search
 LONG_WORD = 20  # characters; a longer word counts for several
 
 
@@ -23,6 +25,7 @@ class Settings:
     max_beam_words: int = 100_000  # words of a request times its beams
     max_wait: float = 10.0  # seconds until a request is parsed
     max_upload: float = 30.0  # seconds until a request is read
+    max_search: float = 5.0  # seconds that the matches of a request may take
     max_idle: float = 10.0  # seconds until the head of a request is there, or an answer is taken
     max_connections: int = 900  # most systems let a process have about 1,000 files open
     max_requests: int = 800  # that are read or answered at a time, whatever they ask for
@@ -33,3 +36,4 @@ class Settings:
     closing: float = 10.0  # seconds that are left, at the end, to answer those that wait
     token: str | None = field(default=None, repr=False)  # a secret; None: everybody may ask
     hosts: tuple[str, ...] | None = None  # names that the server answers to; None: any
+    local: Path | None = None  # a page that `fencepost export-web` has written, for /local

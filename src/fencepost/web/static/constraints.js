@@ -5,7 +5,7 @@ import { button, inRow, make, percent, quoted } from "./elements.js";
 
 let made = 0; // choosers, so that each has names of its own
 
-/** What the server is asked to obey: `must` and `forbid`. */
+/** The constraints as a query has them: `must` and `forbid`. */
 export function asked(constraints) {
   const rows = (kind) =>
     constraints
@@ -30,7 +30,7 @@ export function areSame(some, others) {
   return some.length === others.length && some.every((one, index) => areEqual(one, others[index]));
 }
 
-/** What contradicts what, in the words of the page; null if the server names no two of them. */
+/** What contradicts what, in the words of the page; null if it names no two of them. */
 export function contradiction(constraints, words, said) {
   const blamed = constraints.filter(({ kind, start, end, label }) => {
     const name = `${kind} (${start}, ${end})${label === null ? "" : ` ${label}`}`;

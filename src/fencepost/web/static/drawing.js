@@ -1,5 +1,5 @@
-// A drawing of the server, made to be explored: its spans and fence posts can be pointed at,
-// reached by keyboard and chosen.
+// A drawing made to be explored: its spans and fence posts can be pointed at, reached by keyboard
+// and chosen. It is a tree (SVG) or boxes around words (HTML).
 
 import { draw, make, percent, quoted } from "./elements.js";
 import { hideTooltip, showTooltip } from "./tooltip.js";
@@ -7,31 +7,27 @@ import { hideTooltip, showTooltip } from "./tooltip.js";
 const MIRRORED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
 const ROOM = 5; // around the label of a span, in units of the drawing
 
-/**
- * Put a drawing into its place.
- *
- * The server escapes what it writes, and the policy of the page lets no script in it run.
- */
+/** A drawing in its place: an element of `tree.js` or of `boxes.js`. */
 export class Drawing {
-  constructor(holder, markup, { words, onSpan = null, onBoundary = null }) {
+  constructor(holder, element, { words, onSpan = null, onBoundary = null }) {
     this.holder = holder;
+    this.element = element;
+    this.isTree = element instanceof SVGElement;
     this.words = words;
     this.onSpan = onSpan;
     this.onBoundary = onBoundary;
     this.isPlaying = false;
     this.line = null;
-    const sheet = make("div", { innerHTML: markup }); // its listeners go with it
+    const sheet = make("div", {}, element); // its listeners go with it
     holder.replaceChildren(sheet);
-    this.svg = sheet.querySelector("svg");
     // What is inside can be reached, so it is no longer one picture.
-    this.svg.setAttribute("role", "none");
-    this.svg.removeAttribute("aria-label");
-    this.svg.style.setProperty("--natural", `${this.svg.viewBox.baseVal.width}px`);
+    if (this.isTree) element.setAttribute("role", "none");
+    element.removeAttribute("aria-label");
     this.spans = this.#findSpans();
-    this.boundaries = [...this.svg.querySelectorAll(".boundary")];
-    this.wordGroups = [...this.svg.querySelectorAll(".word")];
+    this.boundaries = [...element.querySelectorAll(".boundary")];
+    this.wordGroups = [...element.querySelectorAll(".word")];
     this.#prepareSpans();
-    this.#prepareBoundaries();
+    if (this.onBoundary) this.#prepareBoundaries();
     this.#listen();
   }
 
@@ -47,19 +43,22 @@ export class Drawing {
 
   /** Whether the sentence is read from right to left. */
   get isMirrored() {
+    if (!this.isTree) return this.element.dir === "rtl";
     return this.boundaries.length > 1 && this.x(1) < this.x(0);
   }
 
   /** Show which words are between two boundaries; null: none are shown. */
   light(span, name = "lit") {
-    this.wordGroups.forEach((word, index) => {
-      word.classList.toggle(name, span !== null && span.start <= index && index < span.end);
-    });
-    this.svg.querySelector(`.band.${name}`)?.remove();
-    if (span === null || !this.boundaries.length) return;
+    for (const word of this.wordGroups) {
+      const isIn = span !== null && span.start < word.dataset.end && word.dataset.word < span.end;
+      word.classList.toggle(name, isIn);
+    }
+    if (!this.isTree || !this.boundaries.length) return;
+    this.element.querySelector(`.band.${name}`)?.remove();
+    if (span === null) return;
     const { top, bottom } = this.#wordLine();
     const [left, right] = this.sides(span);
-    this.svg.prepend(
+    this.element.prepend(
       draw("rect", {
         class: `band ${name}`,
         x: left + 1,
@@ -86,6 +85,7 @@ export class Drawing {
 
   /** Show which boundaries are chosen. */
   choose(chosen) {
+    if (!this.onBoundary) return;
     this.boundaries.forEach((element, index) => {
       element.setAttribute("aria-pressed", chosen.includes(index));
     });
@@ -104,22 +104,27 @@ export class Drawing {
   focusSpan(span) {
     const found = this.spans.find((one) => keyOf(one) === keyOf(span));
     if (!found) return this.focus(span.start);
-    for (const { element } of this.spans) element.tabIndex = -1;
-    found.element.tabIndex = 0;
-    return found.element.focus({ preventScroll: true });
+    for (const { handle } of this.spans) handle.tabIndex = -1;
+    found.handle.tabIndex = 0;
+    return found.handle.focus({ preventScroll: true });
   }
 
-  /** Scroll to the root, if there is one. */
+  /** Put the focus on a span, and scroll until it is seen. */
+  showSpan(span) {
+    this.focusSpan(span);
+    document.activeElement.scrollIntoView({ block: "nearest", inline: "center" });
+  }
+
+  /** Scroll to the root of a tree. */
   showRoot() {
-    const [first] = this.spans;
-    if (first?.end - first?.start === this.words.length) scrollTo(this.holder, first.element);
+    if (this.isTree) scrollTo(this.holder, this.spans[0].element);
   }
 
   /** Hand the keys to a player, or take them back. */
   play(isPlaying) {
     this.isPlaying = isPlaying;
     this.#leave();
-    for (const group of [this.spans.map((span) => span.element), this.boundaries]) {
+    for (const group of [this.spans.map((span) => span.handle), this.boundaries]) {
       group.forEach((element, index) => {
         element.tabIndex = isPlaying || index ? -1 : 0;
       });
@@ -130,8 +135,9 @@ export class Drawing {
   }
 
   #findSpans() {
-    const spans = [...this.svg.querySelectorAll(".span")].map((element, order) => ({
+    const spans = [...this.element.querySelectorAll(".span")].map((element, order) => ({
       element,
+      handle: this.isTree ? element : element.querySelector(":scope > .label"),
       order,
       start: Number(element.dataset.start),
       end: Number(element.dataset.end),
@@ -150,33 +156,45 @@ export class Drawing {
   }
 
   #prepareSpans() {
-    const isTree = this.svg.classList.contains("fencepost-tree");
-    const boxes = this.spans.map(({ element }) =>
-      ((isTree && element.querySelector("text")) || element).getBBox(),
-    );
-    this.spans.forEach((span, index) => {
-      const { element, start, end, label, probability } = span;
-      element.querySelector("title")?.remove(); // shown beside the tooltip otherwise
-      const box = boxes[index];
-      const room = isTree ? ROOM : 0;
-      const ring = draw("rect", {
-        class: isTree ? "ring hit" : "ring",
-        x: box.x - room,
-        y: box.y - room / 2,
-        width: box.width + 2 * room,
-        height: box.height + room,
-        rx: 4,
-      });
-      element.prepend(ring);
-      element.tabIndex = index ? -1 : 0;
-      element.setAttribute("role", this.onSpan ? "button" : "img");
+    if (this.isTree) this.#ringLabels();
+    this.spans.forEach(({ handle, start, end, label, probability }, index) => {
+      handle.tabIndex = index ? -1 : 0;
+      handle.setAttribute("role", this.onSpan ? "button" : "img");
       const chance = probability === null ? "" : `, probability ${percent(probability)}`;
-      element.setAttribute("aria-label", `${label}, ${quoted(this.words, start, end)}${chance}`);
+      handle.setAttribute("aria-label", `${label}, ${quoted(this.words, start, end)}${chance}`);
+    });
+  }
+
+  /** Give labels room to be pointed at. */
+  #ringLabels() {
+    const boxes = this.spans.map(({ element }) => element.querySelector("text").getBBox());
+    this.spans.forEach(({ element }, index) => {
+      const { x, y, width, height } = boxes[index];
+      element.prepend(
+        draw("rect", {
+          class: "ring hit",
+          x: x - ROOM,
+          y: y - ROOM / 2,
+          width: width + 2 * ROOM,
+          height: height + ROOM,
+          rx: 4,
+        }),
+      );
     });
   }
 
   #prepareBoundaries() {
-    if (!this.onBoundary) return;
+    if (this.isTree) this.#ringPosts();
+    this.boundaries.forEach((element, index) => {
+      element.tabIndex = index ? -1 : 0;
+      element.setAttribute("role", "button");
+      element.setAttribute("aria-pressed", "false");
+      element.setAttribute("aria-label", boundaryName(this.words, index));
+    });
+  }
+
+  /** Give posts as much room to be pointed at as their neighbours leave. */
+  #ringPosts() {
     const boxes = this.boundaries.map((element) => element.getBBox());
     this.boundaries.forEach((element, index) => {
       const near = [index - 1, index + 1]
@@ -194,10 +212,6 @@ export class Drawing {
           rx: 4,
         }),
       );
-      element.tabIndex = index ? -1 : 0;
-      element.setAttribute("role", "button");
-      element.setAttribute("aria-pressed", "false");
-      element.setAttribute("aria-label", boundaryName(this.words, index));
     });
   }
 
@@ -222,12 +236,12 @@ export class Drawing {
       keydown: (event) => this.#press(event),
     };
     for (const [name, listener] of Object.entries(does))
-      this.svg.parentElement.addEventListener(name, listener);
+      this.element.parentElement.addEventListener(name, listener);
     this.holder.onscroll = hideTooltip;
   }
 
   #spanAt(target) {
-    const element = target.closest(".span");
+    const element = target.closest(".boundary") ? null : target.closest(".span");
     return this.spans.find((span) => span.element === element) ?? null;
   }
 
@@ -236,7 +250,8 @@ export class Drawing {
     if (span === null) return;
     span.element.classList.add("met");
     this.light(span);
-    showTooltip(span.element.querySelector(".ring"), span, this.words);
+    const beside = this.isTree ? span.element.querySelector(".ring") : span.handle;
+    showTooltip(beside, span, this.words);
   }
 
   #leave() {
@@ -248,7 +263,7 @@ export class Drawing {
   #activate(target) {
     if (this.isPlaying) return;
     const span = this.#spanAt(target);
-    if (span) this.onSpan?.(span);
+    if (span?.handle.contains(target)) this.onSpan?.(span);
     const boundary = this.boundaries.indexOf(target.closest(".boundary"));
     if (boundary >= 0) this.onBoundary?.(boundary);
   }
@@ -280,7 +295,7 @@ export class Drawing {
       Home: this.spans[0],
       End: this.spans.at(-1),
     }[key];
-    return found?.element;
+    return found?.handle;
   }
 
   #nextBoundary(target, key) {
@@ -300,7 +315,7 @@ export class Drawing {
 }
 
 /** Scroll until a span stands in the middle of its drawing. */
-export function scrollTo(holder, element) {
+function scrollTo(holder, element) {
   const [around, ring] = [holder, element.querySelector(".ring")].map((one) =>
     one.getBoundingClientRect(),
   );

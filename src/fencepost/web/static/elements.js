@@ -41,10 +41,11 @@ export function percent(probability) {
 }
 
 /** The words between two boundaries in quotation marks; of many, the first and the last. */
-export function quoted(words, start, end) {
-  const most = 12;
+export function quoted(words, start, end, most = 12) {
   const some = words.slice(start, end);
-  const shown = some.length > most ? [...some.slice(0, 6), "…", ...some.slice(-5)] : some;
+  const half = Math.floor(most / 2);
+  const isLong = some.length > most;
+  const shown = isLong ? [...some.slice(0, half), "…", ...some.slice(1 - half)] : some;
   return `“${shown.join(" ")}”`;
 }
 

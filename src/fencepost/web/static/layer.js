@@ -1,11 +1,15 @@
 // One layer of a sentence, its tree or its entities: the drawing and all that can be done with it.
 
-import { isGivenUp, parseWords } from "./api.js";
+import { boxes, boxesSvg } from "./boxes.js";
+import { certainty, leastSure } from "./certainty.js";
 import { areEqual, areSame, asked, chips, Chooser, contradiction, inWords } from "./constraints.js";
-import { Drawing, onlyIn, rowKey } from "./drawing.js";
-import { button, count, make, percent, quoted, wantsStillness } from "./elements.js";
+import { Drawing, keyOf, onlyIn, rowKey } from "./drawing.js";
+import { button, count, draw, inRow, make, quoted, wantsStillness } from "./elements.js";
 import { Player } from "./play.js";
+import { isGivenUp } from "./provider.js";
 import { Readings } from "./readings.js";
+import { treeSvg } from "./tree.js";
+import { Zoom } from "./zoom.js";
 
 const NAMES = { tree: "Tree", entities: "Entities" };
 const MOMENT = 3000; // milliseconds for which changes are marked
@@ -14,15 +18,17 @@ const MOMENT = 3000; // milliseconds for which changes are marked
  * The view of a layer.
  *
  * @param labels those of each layer: {"tree": ["NP", …], …}
- * @param limits of the server; a sentence of more than close_words can only be looked at.
+ * @param closeWords a sentence of more words can only be looked at.
  * @param onAsk gets a layer and a constraint, which may be for another layer.
  */
 export class LayerView {
-  constructor({ layer, sentence, number, labels, limits, onAsk }) {
+  constructor({ layer, sentence, number, labels, closeWords, onAsk, provider }) {
+    this.provider = provider;
     this.layer = layer;
     this.number = number;
+    this.sentence = sentence;
     this.words = sentence.words;
-    this.most = limits.close_words;
+    this.most = closeWords;
     this.constraints = [];
     this.obeyed = []; // by the parse that is shown
     this.asking = null;
@@ -48,7 +54,12 @@ export class LayerView {
     this.drawing.showRoot();
   }
 
-  /** Whether the server takes no questions about a sentence of this length. */
+  /** What the parse that is shown obeys. */
+  get query() {
+    return asked(this.obeyed);
+  }
+
+  /** Whether there are no answers to questions about a sentence of this length. */
   get isLong() {
     return this.words.length > this.most;
   }
@@ -69,16 +80,28 @@ export class LayerView {
       onSpan: (span) => this.#choosing(() => this.chooser.take(span)),
       onBoundary: (boundary) => this.#choosing(() => this.chooser.choose(boundary)),
     };
-    const { holder, svg, words } = this;
-    this.drawing = new Drawing(holder, svg, { words, ...(this.isLong ? {} : choices) });
+    const { holder, rows, words, zoom } = this;
+    const element = zoom ? this.#tree() : boxes({ ...this.sentence, rows, posts: !this.isLong });
+    const canAsk = this.provider.can.constraints && !this.isLong;
+    this.drawing = new Drawing(holder, element, { words, ...(canAsk ? choices : {}) });
+    zoom?.take(element);
+    this.drawing.mark(leastSure(rows).map(keyOf), "doubtful");
+  }
+
+  #tree() {
+    return treeSvg({ ...this.sentence, rows: this.rows, room: this.holder.clientWidth });
   }
 
   #build() {
     const name = `${this.layer}-${this.number}`;
-    this.chance = make("span", { className: "chance" });
+    this.certainty = make("div");
     this.readings = button("Readings", () => this.#toggleReadings(), { "aria-expanded": "false" });
     this.play = button("Play the parse", () => this.#togglePlayer(), { "aria-expanded": "false" });
-    const reason = `Readings, constraints and playing are for up to ${count(this.most, "word")}.`;
+    const { can } = this.provider;
+    this.readings.hidden = !can.readings;
+    this.play.hidden = !can.steps;
+    const closeWork = this.#closeWork();
+    const reason = `${closeWork} for up to ${count(this.most, "word")}.`;
     if (this.isLong) {
       for (const one of [this.readings, this.play])
         Object.assign(one, { disabled: true, title: reason });
@@ -90,40 +113,44 @@ export class LayerView {
       role: "group",
       "aria-label": `Drawing: ${NAMES[this.layer]}`,
     });
-    this.text = make("pre", { tabIndex: 0, dir: "auto" });
-    this.copy = button("Copy", () => this.#copy(), { className: "quiet" });
+    this.zoom = this.layer === "tree" ? new Zoom(this.holder) : null;
     this.element = make(
-      "section",
-      { className: `layer ${this.layer}`, "aria-labelledby": name },
+      "div", // a landmark would need a name of its own in each card
+      { className: `layer ${this.layer}`, role: "group", "aria-labelledby": name },
       make(
         "div",
         { className: "head" },
         make("h3", { id: name, textContent: NAMES[this.layer] }),
-        this.chance,
         make(
           "div",
           { className: "tools" },
+          this.zoom?.element ?? null,
           this.readings,
           this.play,
           button("Download SVG", () => this.#download()),
         ),
       ),
-      this.isLong ? make("p", { className: "hint", textContent: reason }) : null,
+      this.isLong && closeWork ? make("p", { className: "hint", textContent: reason }) : null,
+      this.certainty,
       this.chips,
       this.holder,
       this.chooser.element,
       this.note,
-      make(
-        "details",
-        { className: "text" },
-        make("summary", { textContent: this.layer === "tree" ? "Brackets" : "As text" }),
-        make("div", {}, this.text, this.copy),
-      ),
     );
+    // A screen reader presses buttons of what has not come near yet.
+    this.element.addEventListener("click", () => this.mount(), { capture: true });
     this.element.onkeydown = (event) => {
       if (this.panel instanceof Player) this.#pressWhilePlaying(event);
       else if (event.key === "Escape" && this.chooser.chosen.length) this.chooser.close();
     };
+  }
+
+  /** What there is beside the parse, as the beginning of a sentence; empty if there is nothing. */
+  #closeWork() {
+    const { readings, constraints, steps } = this.provider.can;
+    const names = [readings && "readings", constraints && "constraints", steps && "playing"];
+    const text = inRow(names.filter(Boolean));
+    return text && `${text[0].toUpperCase()}${text.slice(1)} ${text === "playing" ? "is" : "are"}`;
   }
 
   #pressWhilePlaying(event) {
@@ -132,27 +159,17 @@ export class LayerView {
     return this.opener.focus();
   }
 
-  /** Keep what the server found for this layer, and show it. */
+  /** Keep what was found for this layer, and show it. */
   #take(sentence) {
     this.obeyed = this.constraints;
-    this.svg = sentence.svg[this.layer];
     this.rows = sentence[this.layer];
     this.logProb = sentence.log_probs?.[this.layer];
-    this.chance.textContent =
-      this.logProb === undefined ? "" : `probability ${percent(Math.exp(this.logProb))}`;
-    this.text.textContent =
-      sentence.brackets && this.layer === "tree" ? sentence.brackets : this.#asLines();
+    const { rows, words } = this;
+    const onSpan = (span) => this.drawing.showSpan(span);
+    this.certainty.replaceChildren(certainty({ rows, words, onSpan }));
     if (!this.drawing) return;
     this.#draw();
     this.drawing.choose(this.chooser.chosen);
-  }
-
-  #asLines() {
-    const lines = this.rows.map(([start, end, label, probability]) => {
-      const chance = probability === undefined ? "" : `\t${probability.toFixed(3)}`;
-      return `${label}\t${start}\t${end}\t${this.words.slice(start, end).join(" ")}${chance}`;
-    });
-    return lines.join("\n") || "There are none.";
   }
 
   #choosing(choose) {
@@ -166,7 +183,7 @@ export class LayerView {
     this.#showChips();
     if (areSame(constraints, this.obeyed)) return this.#stay();
     const before = this.rows;
-    const sentence = await this.#asked({}, () => this.#obey(this.constraints));
+    const sentence = await this.#asked("parseWords", () => this.#obey(this.constraints));
     if (!sentence) return undefined;
     this.stop();
     this.#take(sentence);
@@ -203,18 +220,19 @@ export class LayerView {
   }
 
   /**
-   * What the server finds under the constraints; null if it refuses, which is told.
+   * What is found under the constraints; null if that is refused, which is told.
    *
+   * @param call of the provider: parseWords or steps.
    * @param again asks once more, if the reader wants to.
    */
-  async #asked(more, again) {
+  async #asked(call, again) {
     this.asking?.abort();
     this.asking = new AbortController();
     this.element.ariaBusy = "true";
     this.#tell("");
     try {
-      const options = { tasks: [this.layer], draw: true, ...asked(this.constraints), ...more };
-      return await parseWords(this.words, options, this.asking);
+      const query = { layer: this.layer, ...asked(this.constraints) };
+      return await this.provider[call](this.words, query, this.asking);
     } catch (error) {
       if (!isGivenUp(error)) this.#refuse(error, again);
       return null;
@@ -270,6 +288,7 @@ export class LayerView {
     const panel = new Readings({
       layer: this.layer,
       words: this.words,
+      provider: this.provider,
       onClose: () => this.#close(),
     });
     this.#open(panel, this.readings);
@@ -278,7 +297,7 @@ export class LayerView {
 
   async #togglePlayer() {
     if (this.panel instanceof Player) return this.#close();
-    const sentence = await this.#asked({ steps: true }, () => this.#togglePlayer());
+    const sentence = await this.#asked("steps", () => this.#togglePlayer());
     if (!sentence) return undefined;
     this.#close();
     this.#take(sentence);
@@ -290,27 +309,17 @@ export class LayerView {
     return wantsStillness() ? undefined : panel.start();
   }
 
-  async #copy() {
-    try {
-      await navigator.clipboard.writeText(this.text.textContent);
-      this.#tell("Copied.");
-    } catch {
-      getSelection().selectAllChildren(this.text);
-      this.#tell("Selected; copy it with Ctrl or ⌘ + C.");
-    }
-  }
-
   /** The drawing as a file that brings its colours with it. */
   async #download() {
-    const response = await fetch("static/drawing.css").catch(() => null);
+    const { href } = document.querySelector("link[href$='drawing.css']");
+    const response = await fetch(href).catch(() => null);
     const style = response?.ok ? await response.text().catch(() => null) : null;
     if (style === null)
-      return this.#warn("The drawing cannot be downloaded: the server does not answer.");
-    const svg = this.svg.replace(
-      /^(\s*<svg[^>]*>)/,
-      (opening) => `${opening}<style>${style}</style>`,
-    );
-    const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+      return this.#warn("The drawing cannot be downloaded: its colours cannot be read.");
+    const svg = this.zoom ? this.#tree() : boxesSvg(this.drawing.element);
+    svg.prepend(draw("style", {}, style));
+    const file = new XMLSerializer().serializeToString(svg);
+    const address = URL.createObjectURL(new Blob([file], { type: "image/svg+xml" }));
     make("a", { href: address, download: `${this.layer}-${this.number}.svg` }).click();
     return setTimeout(() => URL.revokeObjectURL(address), 1000);
   }

@@ -31,7 +31,7 @@ export class Player {
     this.words = words;
     this.at = 0; // how many steps are done
     this.timer = null;
-    this.stage = new Stage(drawing);
+    this.stage = drawing.isTree ? new TreeStage(drawing) : new TextStage(drawing);
     drawing.play(true);
     this.#build(onClose);
     this.go(0);
@@ -165,11 +165,11 @@ export class Player {
   }
 }
 
-/** What a player draws: the cursor, bars over the candidates, and which spans are complete. */
-class Stage {
+/** What a player draws in a tree: the cursor, bars over candidates, which spans are complete. */
+class TreeStage {
   constructor(drawing) {
     this.drawing = drawing;
-    const { svg, boundaries } = drawing;
+    const { element: svg, boundaries } = drawing;
     const box = svg.viewBox.baseVal;
     this.before = { viewBox: svg.getAttribute("viewBox"), height: svg.getAttribute("height") };
     this.floor = box.y + box.height + ROOM - 8;
@@ -194,12 +194,7 @@ class Stage {
   show(steps, at) {
     const { drawing } = this;
     const step = steps[at - 1] ?? null;
-    const done = new Map(steps.slice(0, at).map((one) => [`${one.start} ${one.end}`, one]));
-    for (const { element, start, end } of drawing.spans) {
-      const own = done.get(`${start} ${end}`);
-      element.classList.toggle("waiting", own === undefined);
-      element.classList.toggle("completed", own !== undefined && own === step);
-    }
+    showCompleted(drawing, steps, at);
     this.#showBars(step);
     drawing.light(step, "pointed");
     this.#showFiller(step);
@@ -218,11 +213,11 @@ class Stage {
   }
 
   close() {
-    const { svg, spans } = this.drawing;
-    for (const { element } of spans) element.classList.remove("waiting", "completed");
-    this.drawing.light(null, "pointed");
+    leave(this.drawing);
     this.overlay.remove();
-    for (const [name, value] of Object.entries(this.before)) svg.setAttribute(name, value);
+    for (const [name, value] of Object.entries(this.before)) {
+      this.drawing.element.setAttribute(name, value);
+    }
   }
 
   #bar(boundary) {
@@ -253,14 +248,14 @@ class Stage {
     this.filler.style.display = isFiller ? "" : "none";
     if (!isFiller) return;
     const { drawing } = this;
-    const band = drawing.svg.querySelector(".band.pointed");
+    const band = drawing.element.querySelector(".band.pointed");
     this.filler.setAttribute("x", (drawing.x(step.start) + drawing.x(step.end)) / 2);
     this.filler.setAttribute("y", Number(band.getAttribute("y")) - 4);
   }
 
   /** Keep what is pointed at in view, inside its own scroll area. */
   #follow(span) {
-    const { holder, svg } = this.drawing;
+    const { holder, element: svg } = this.drawing;
     const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
     const [first, last] = this.drawing.sides(span);
     const [left, right] = [first * scale - 24, last * scale + 24];
@@ -271,4 +266,63 @@ class Stage {
       holder.scrollTo({ left: right - holder.clientWidth, behavior });
     }
   }
+}
+
+/** The same in boxes around words: each boundary has its bar in the line of the text. */
+class TextStage {
+  constructor(drawing) {
+    this.drawing = drawing;
+    drawing.element.classList.add("stage");
+    this.bars = drawing.boundaries.map((element, boundary) => {
+      const bar = make("span", { className: "bar", "data-boundary": boundary });
+      bar.append(make("span", { className: "share" }));
+      element.append(bar);
+      return bar;
+    });
+    this.filler = make("span", { className: "filler", textContent: "∅", "aria-hidden": "true" });
+  }
+
+  /** Show the parse after some steps, and what the last of them chose from. */
+  show(steps, at) {
+    const { drawing } = this;
+    const step = steps[at - 1] ?? null;
+    showCompleted(drawing, steps, at);
+    drawing.light(step, "pointed");
+    const chances = new Map(step?.candidates ?? []);
+    this.bars.forEach((bar, boundary) => {
+      const chance = chances.get(boundary);
+      bar.classList.toggle("candidate", chance !== undefined);
+      bar.classList.toggle("taken", step?.boundary === boundary);
+      bar.title = chance === undefined ? "" : percent(chance);
+      bar.firstChild.style.transform = `scaleY(${Math.max(chance ?? 0, 0.02)})`;
+      drawing.boundaries[boundary].classList.toggle("cursor", boundary === (step?.cursor ?? 0));
+    });
+    this.filler.remove();
+    if (step !== null && step.label === null) drawing.boundaries[step.end].append(this.filler);
+    drawing.boundaries[step?.boundary ?? 0].scrollIntoView({ block: "nearest" });
+  }
+
+  close() {
+    leave(this.drawing);
+    this.filler.remove();
+    for (const bar of this.bars) bar.remove();
+    for (const element of this.drawing.boundaries) element.classList.remove("cursor");
+    this.drawing.element.classList.remove("stage");
+  }
+}
+
+/** Show the spans that are complete after some steps, and which is new. */
+function showCompleted(drawing, steps, at) {
+  const done = new Map(steps.slice(0, at).map((one) => [`${one.start} ${one.end}`, one]));
+  for (const { element, start, end } of drawing.spans) {
+    const own = done.get(`${start} ${end}`);
+    element.classList.toggle("waiting", own === undefined);
+    element.classList.toggle("completed", own !== undefined && own === steps[at - 1]);
+  }
+}
+
+/** Show all spans again. */
+function leave(drawing) {
+  for (const { element } of drawing.spans) element.classList.remove("waiting", "completed");
+  drawing.light(null, "pointed");
 }

@@ -1,19 +1,24 @@
-// The best readings of a layer side by side, and what the others have that the first has not.
+// The best readings of a layer: where each of the others differs from the first.
 
-import { isGivenUp, parseWords } from "./api.js";
+import { boxes } from "./boxes.js";
 import { asked } from "./constraints.js";
-import { Drawing, onlyIn, rowKey, scrollTo } from "./drawing.js";
+import { differingTrees, differingWords, within } from "./differing.js";
+import { Drawing, onlyIn, rowKey } from "./drawing.js";
 import { button, make, percent } from "./elements.js";
+import { isGivenUp } from "./provider.js";
+import { treeSvg } from "./tree.js";
 
 const COUNTS = [2, 3, 4, 5];
 const USUAL = 3;
+const CROWDED = 1.3; // drawings that would shrink by more stand below each other
 const SAME = 1e-4; // log-probabilities that are no further apart differ by rounding only
 
 let made = 0;
 
 /** The panel below a drawing that shows other readings of it. */
 export class Readings {
-  constructor({ layer, words, onClose }) {
+  constructor({ layer, words, provider, onClose }) {
+    this.provider = provider;
     this.layer = layer;
     this.words = words;
     this.asking = null;
@@ -34,7 +39,7 @@ export class Readings {
       make(
         "div",
         { className: "controls" },
-        make("label", { for: name, textContent: "The best readings, side by side:" }),
+        make("label", { for: name, textContent: "The best readings:" }),
         this.count,
         button("Close", onClose, { className: "quiet end" }),
       ),
@@ -56,10 +61,9 @@ export class Readings {
     this.note.className = "note";
     this.note.textContent = "Looking for readings …";
     const wanted = Number(this.count.value);
-    const options = { tasks: [this.layer], n_best: wanted, draw: true, ...asked(constraints) };
+    const query = { layer: this.layer, ...asked(constraints) };
     try {
-      const sentence = await parseWords(this.words, options, this.asking);
-      this.#show(sentence.readings ?? [sentence], wanted);
+      this.#show(await this.provider.readings(this.words, wanted, query, this.asking), wanted);
     } catch (error) {
       if (isGivenUp(error)) return;
       this.note.className = "note refusal";
@@ -82,26 +86,69 @@ export class Readings {
     this.note.textContent = notes.join(" ").trim();
     this.list.replaceChildren();
     readings.forEach((reading, index) => {
-      const holder = make("div", {
-        className: "drawing",
-        role: "group",
-        "aria-label": `Reading ${index + 1}`,
-      });
-      const card = make(
-        "div",
-        { className: "reading" },
-        make("h4", {}, `Reading ${index + 1} `, this.#chance(reading, index ? first : null)),
-        this.#isShown(reading)
-          ? make("p", { className: "badge", textContent: "the one shown above" })
-          : null,
-        holder,
-        differences(reading),
+      const parts = make("div", { className: "parts" });
+      this.list.append(
+        make(
+          "div",
+          { className: "reading" },
+          make("h4", {}, `Reading ${index + 1} `, this.#chance(reading, index ? first : null)),
+          this.#isShown(reading)
+            ? make("p", { className: "badge", textContent: "the one shown above" })
+            : null,
+          index ? differences(reading) : null,
+          parts,
+        ),
       );
-      this.list.append(card);
-      const drawing = new Drawing(holder, reading.svg[this.layer], { words: this.words });
-      drawing.mark(onlyIn(reading[this.layer], first[this.layer]).map(rowKey), "differs");
+      const above = { ...first, [this.layer]: this.shown.rows };
+      if (index) this.#compare(parts, reading, first, "Reading 1");
+      else if (!this.#isShown(reading)) this.#compare(parts, reading, above, "Above");
     });
-    scrollTogether([...this.list.querySelectorAll(".drawing")]);
+  }
+
+  /** Draw what differs, in this reading and in another. */
+  #compare(place, reading, other, name) {
+    const [rows, others] = [reading[this.layer], other[this.layer]];
+    const isTree = this.layer === "tree";
+    const parts = isTree
+      ? differingTrees(rows, others)
+      : differingWords(rows, others, this.words.length);
+    for (const part of parts) {
+      const [here, there] = ["Here", name].map((text) => {
+        const holder = make("div", { className: "drawing", role: "group", "aria-label": text });
+        const figure = make("figure", {}, make("figcaption", { textContent: text }), holder);
+        return { holder, figure };
+      });
+      const sides = make("div", { className: "sides" }, here.figure, there.figure);
+      place.append(sides);
+      const draw = () => {
+        this.#drawPart(here.holder, reading, part, others);
+        this.#drawPart(there.holder, other, part, rows);
+      };
+      draw();
+      const isWide = [...sides.querySelectorAll("svg")].some(
+        (svg) => svg.viewBox.baseVal.width > CROWDED * svg.clientWidth,
+      );
+      if (isWide) {
+        sides.classList.add("stacked");
+        draw();
+      }
+    }
+  }
+
+  /** Draw a part of a reading, with those spans marked that another has not. */
+  #drawPart(holder, reading, part, others) {
+    const { words, layer } = this;
+    const { rows, folded } = within(reading[layer], others, part);
+    const element =
+      layer === "tree"
+        ? treeSvg({ ...reading, words, rows, folded, posts: false, room: holder.clientWidth })
+        : boxes({ ...reading, words, rows, ...part });
+    const isCut = layer !== "tree";
+    if (isCut && part.start > 0) element.prepend("… ");
+    if (isCut && part.end < words.length) element.append(" …");
+    const drawing = new Drawing(holder, element, { words });
+    if (element instanceof SVGElement) fit(element);
+    drawing.mark(onlyIn(rows, others).map(rowKey), "differs");
   }
 
   /** How the readings compare with the parse above, if that is not the first of them. */
@@ -142,18 +189,12 @@ function besideFirst(lead) {
   return `1/${Math.round(times).toLocaleString("en")} as probable as the first`;
 }
 
-/** Scroll drawings as one, so that the same words can be compared, and first to a difference. */
-function scrollTogether(holders) {
-  for (const holder of holders) {
-    holder.addEventListener("scroll", () => {
-      for (const other of holders) other.scrollLeft = holder.scrollLeft;
-    });
-  }
-  const differing = holders.map((holder) => holder.querySelector(".differs")).find(Boolean);
-  if (differing) scrollTo(differing.closest(".drawing"), differing);
+/** As wide as its place allows, and no wider than it is. */
+function fit(svg) {
+  svg.style.setProperty("--natural", `${svg.viewBox.baseVal.width}px`);
 }
 
-/** What the server says of a reading, line by line. */
+/** How a reading differs from the first, line by line. */
 function differences(reading) {
   const text = reading.differences ?? "";
   const lines = text.split("\n").filter(Boolean);

@@ -1,4 +1,6 @@
-// Asking the server. Addresses are relative, so the page also works below a path of a proxy.
+// The server as a provider. Addresses are relative, so the page also works below a path of a proxy.
+
+import { isGivenUp, Refusal } from "./provider.js";
 
 const TOKEN = "fencepost-token";
 
@@ -9,19 +11,10 @@ const HEADLINES = {
   503: "The server is busy.",
 };
 
-/** What the server does not do, or cannot be asked. */
-export class Refusal extends Error {
-  constructor(message, { status = 0, said = "" } = {}) {
-    super(message);
-    this.status = status;
-    this.said = said; // by the server, in its own words
-  }
-}
-
 let ownToken = null; // where a browser keeps nothing
 
 /** Keep the token until the tab is closed. */
-export function keepToken(token) {
+function keepToken(token) {
   ownToken = token;
   try {
     sessionStorage.setItem(TOKEN, token);
@@ -47,35 +40,83 @@ function forgetToken() {
   }
 }
 
-/** What the model can find and what the server takes. */
-export function models() {
-  return answer("v1/models", {});
+let described = null; // what the server has told of itself, or is telling
+
+/** @type {import("./provider.js").Provider} */
+export const server = {
+  can: { readings: true, constraints: true, steps: true, token: true },
+  privacy: "Texts go to this server and nowhere else.",
+
+  async describe() {
+    const { models, limits } = await about();
+    const [{ name, tasks, labels }] = models;
+    return { name, tasks, labels, closeWords: limits.close_words };
+  },
+
+  async parseText(text, { signal } = {}) {
+    const { limits } = await about();
+    checkSize(text, limits.body);
+    return parse({ text }, signal);
+  },
+
+  async parseWords(words, query, { signal } = {}) {
+    return only(await parse({ words, ...asked(query) }, signal));
+  },
+
+  async readings(words, count, query, { signal } = {}) {
+    const sentence = only(
+      await parse({ words, n_best: count, ...asked(query) }, signal),
+    );
+    return sentence.readings ?? [sentence];
+  },
+
+  async steps(words, query, { signal } = {}) {
+    return only(await parse({ words, steps: true, ...asked(query) }, signal));
+  },
+
+  useToken: keepToken,
+};
+
+/** What the server says of its model and limits, asked for once. */
+function about() {
+  described ??= answer("v1/models", {});
+  described.catch(() => {
+    described = null; // the next call asks again, perhaps with a token
+  });
+  return described;
 }
 
-/** The documents of an asking; see the server's own page for what can be asked. */
-export async function parse(asking, { signal } = {}) {
-  const body = JSON.stringify(asking);
-  const found = await answer("v1/parse", {
+/** A query in the server's words. */
+function asked({ layer, must, forbid }) {
+  return { tasks: [layer], must, forbid };
+}
+
+function only(document) {
+  return document.sentences[0];
+}
+
+/** The document of a request for one. */
+async function parse(request, signal) {
+  const { documents } = await answer("v1/parse", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body,
+    body: JSON.stringify(request),
     signal,
   });
-  for (const { status } of found.documents) {
-    if (status !== "ok") throw new Refusal(`This could not be parsed: ${status}`);
-  }
-  return found;
+  const [document] = documents;
+  if (document.status !== "ok")
+    throw new Refusal(`This could not be parsed: ${document.status}`);
+  return document;
 }
 
-/** The only sentence of an asking with words. */
-export async function parseWords(words, options, { signal } = {}) {
-  const { documents } = await parse({ words, ...options }, { signal });
-  return documents[0].sentences[0];
-}
-
-/** Whether an asking was given up for a newer one. */
-export function isGivenUp(error) {
-  return error.name === "AbortError";
+/** Refuse what the server would not read to its end: it could not say why. */
+function checkSize(text, most) {
+  const bytes = new TextEncoder().encode(JSON.stringify(text)).length;
+  if (bytes <= most) return;
+  const [has, takes] = [bytes, most].map((number) => number.toLocaleString("en"));
+  throw new Refusal(`This text has ${has} bytes, and the server takes ${takes} at once.`, {
+    status: 413,
+  });
 }
 
 async function answer(address, request) {
