@@ -4,29 +4,33 @@ import functools
 import io
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 import typer
 
+from fencepost.checkpoints.model import save_model
 from fencepost.cli import main
 from fencepost.cli.options import From, To, models
 from fencepost.cli.progress import watcher
+from fencepost.config import SearchSettings
 from fencepost.drawing.widths import cells
 from fencepost.formats import ReadSettings, read, write
 from fencepost.formats.registry import FORMATS, READABLE
-from fencepost.parser.model import save_model
 from fencepost.run.corpus.results import read_documents
+from fencepost.run.progress import unwatched
 from fencepost.run.sides import Sides
-from fencepost.run.watching import unwatched
 from fencepost.structure import Parse, Sentence, Span, Tree
 from tests.eight import write_eight
 from tests.parser.test_parser import lively_model
@@ -53,6 +57,63 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
         return int(left.value.code or 0), out, err
 
     return command
+
+
+class TestSearch:
+    def test_matches_are_json_lines_in_a_pipe(self, run: Run) -> None:
+        status, out, _ = run("search", "NP=x < NNS", EXAMPLES / "garden.ptb", "--limit", "1")
+        assert status == 0
+        data = json.loads(out)
+        assert data["names"]["x"]["text"] == data["text"]
+        assert data["sentence"][data["start_char"] : data["end_char"]] == data["text"]
+
+    def test_matches_stand_out_on_a_terminal(self, run: Run) -> None:
+        status, out, _ = run(
+            *("search", "NP=x < NNS", EXAMPLES / "garden.ptb", "--to", "pretty", "-C", "1")
+        )
+        assert status == 0
+        assert "planted [NP roses] along the fence ." in out
+        assert "    x = NP roses" in out
+        assert "\n--\n" in out
+
+    def test_trees_tags_and_words_can_be_brackets(self, run: Run) -> None:
+        pattern = "NP|NN|NNS|roses"
+        _, out, _ = run("search", pattern, EXAMPLES / "garden.ptb", "--to", "ptb", "--limit", "7")
+        lines = out.splitlines()
+        assert "(NN gardener)" in lines
+        assert "(NNS roses)" in lines
+        assert "(XX roses)" in lines
+
+    def test_rows_have_a_column_for_names(self, run: Run) -> None:
+        _, out, _ = run("search", "NP=x < NNS=y", EXAMPLES / "garden.ptb", "--to", "tsv")
+        names, row, *_ = (line.split("\t") for line in out.splitlines())
+        assert dict(zip(names, row, strict=True))["names"] == "x=roses y=roses"
+
+    def test_they_are_counted(self, run: Run) -> None:
+        assert run("search", "NP !< NP", EXAMPLES / "garden.ptb", "--count")[1].strip().isdigit()
+        _, _, err = run("search", "QQ", EXAMPLES / "garden.ptb", "--to", "pretty")
+        assert err == "no match\n"
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (["NP < (VP", "x"], "pattern: this ( is never closed\n  NP < (VP\n       ^"),
+            (["NP", "x", "--count", "--to", "tsv"], "--count: leave out --to"),
+            (["NP", "x", "--count", "-C", "1"], "--count: leave out --context"),
+            (["NP", "x", "--to", "ptb", "-C", "1"], "--context: sentences around a match"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(
+        self, run: Run, arguments: list[str], told: str
+    ) -> None:
+        status, _, err = run("search", *arguments)
+        assert status == 2
+        assert told in err
+
+    def test_what_could_not_be_parsed_is_told(self, run: Run, lively: Path) -> None:
+        status, _, err = run("search", "NP", "a b c d", "--max-words", "3", "-m", lively)
+        assert status == 2
+        assert "longer than 3" in err
 
 
 def test_help_and_version_are_printed(run: Run) -> None:
@@ -90,6 +151,90 @@ def test_ctrl_c_ends_a_command_without_a_word_while_modules_are_loaded(after: fl
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60) == ("", "")
     assert process.returncode == 130
+
+
+class TestGrammar:
+    """All commands name their output, their model and their columns in the same way."""
+
+    def test_summaries_fit_on_their_line(self, run: Run) -> None:
+        _, out, _ = run("--help")
+        summaries = out.partition("Commands:\n")[2].splitlines()
+        assert len(summaries) == len(COMMANDS)
+        for line in summaries:
+            assert re.fullmatch(r"  [a-z-]+ +[A-Z][^.]+\.", line), line
+
+    @pytest.mark.parametrize(
+        ("option", "commands"),
+        [
+            ("--device", ("parse", "search", "evaluate", "calibrate", "audit", "serve")),
+            ("-m, --model", ("parse", "search", "evaluate", "calibrate", "audit", "serve")),
+            ("-o, --out", ("parse", "draw", "convert", "merge", "prepare", "analyse", "audit")),
+            (
+                "--entity-columns",
+                (
+                    *("parse", "search", "draw", "convert", "merge", "score", "analyse", "trace"),
+                    "inspect",
+                    *("evaluate", "calibrate", "audit"),
+                ),
+            ),
+        ],
+    )
+    def test_options_are_wherever_they_make_sense(
+        self, run: Run, option: str, commands: Sequence[str]
+    ) -> None:
+        for command in commands:
+            _, out, _ = run(command, "--help")
+            assert f" {option} " in out, command
+            assert "positional" not in out
+
+    def test_outputs_by_position_are_an_alias(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "x.ptb").write_text("(S (A a))\n")
+        (tmp_path / "x.data").write_text("a\n0,1 X\n\n")
+        files, out = (tmp_path / "x.ptb", tmp_path / "x.data"), tmp_path / "out.jsonl"
+        for command, inputs in (("convert", files[:1]), ("merge", files)):
+            status, _, err = run(command, *inputs, out)
+            assert (status, out.is_file()) == (0, True)
+            assert err.startswith(f"note: write -o {out}; ")
+            out.unlink()
+            assert run(command, *inputs, out, "-q") == (0, "", "")
+            assert run(command, *inputs, out, "-o", out)[2] == (
+                f"fencepost: {out} and -o {out}: one output is expected, not two\n"
+            )
+        _, _, err = run("prepare", "ptb", tmp_path)
+        assert err == "fencepost: the splits are files: -o FOLDER\n"
+
+    def test_without_an_output_it_is_standard_output(self, run: Run) -> None:
+        status, out, _ = run("convert", EXAMPLES / "garden.ptb", "--to", "jsonl")
+        assert (status, out.count("\n")) == (0, 3)
+
+    def test_models_by_position_are_an_alias(self, run: Run, lively: Path, tmp_path: Path) -> None:
+        data = write_eight(tmp_path / "data.jsonl")
+        copy = ("-o", tmp_path / "copy")
+        for command, options in (("evaluate", ()), ("audit", ()), ("calibrate", copy)):
+            expected = run(command, data, "-m", lively, *options, "-q")
+            assert expected[0] == 0
+            shutil.rmtree(tmp_path / "copy", ignore_errors=True)
+            status, out, err = run(command, lively, data, *options)
+            assert (status, out) == expected[:2]
+            assert err.startswith(f"note: write -m {lively}; ")
+            shutil.rmtree(tmp_path / "copy", ignore_errors=True)
+            assert run(command, lively, data, *options, "-q") == expected
+        _, _, err = run("evaluate", data, data, "-m", lively)
+        assert err.endswith("one file is expected, not two\n")
+
+    def test_columns_of_entities_are_chosen_wherever_they_are_read(
+        self, run: Run, lively: Path, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "x.conll"
+        path.write_text("Bo\tB-NP\tB-PER\nsat\tB-VP\tO\n")
+        for command in ("parse", "trace", "inspect", "audit", "score"):
+            arguments = [command, path, *([path] if command == "score" else [])]
+            if command in ("parse", "audit"):
+                arguments += ["-m", lively]
+            told = "".join(run(*arguments)[1:])
+            assert "--entity-columns=-1 for those behind it" in told
+            told = "".join(run(*arguments, "--entity-columns=-1")[1:])
+            assert "--entity-columns" not in told
 
 
 class TestInterrupted:
@@ -159,12 +304,16 @@ class TestInterrupted:
 class TestConvert:
     def test_writes_a_file_and_says_how_much(self, run: Run, tmp_path: Path) -> None:
         out = tmp_path / "out.jsonl"
-        assert run("convert", EXAMPLES / "garden.ptb", out) == (0, "", "3 sentences written\n")
+        assert run("convert", EXAMPLES / "garden.ptb", "-o", out) == (
+            0,
+            "",
+            "3 sentences written\n",
+        )
         assert len(list(read(out))) == 3
-        assert run("convert", out, tmp_path / "x.ptb", "-q") == (0, "", "")
+        assert run("convert", out, "-o", tmp_path / "x.ptb", "-q") == (0, "", "")
 
     def test_writes_to_standard_output(self, run: Run) -> None:
-        status, out, _ = run("convert", EXAMPLES / "museum.data", "-", "--to", "conll")
+        status, out, _ = run("convert", EXAMPLES / "museum.data", "-o", "-", "--to", "conll")
         assert status == 0
         assert out.startswith("The\tB-person\tO\tO\n")
         assert "\nBergen\tI-person\tI-organization\tB-place\n" in out
@@ -176,7 +325,7 @@ class TestConvert:
             *("--rename", "HEAD=NP", "--relabel", "NP/WP=WHNP", "--relabel", "NP/WDT=WHNP"),
             *("--splice", "NML", "--rename-tag", "NN=N"),
         )
-        _, out, _ = run("convert", source, "-", "--to", "ptb", "-q", *options)
+        _, out, _ = run("convert", source, "-o", "-", "--to", "ptb", "-q", *options)
         assert out == "(S (WHNP (WP who)) (NP (N oat) (N bran)) (WHNP (WDT which)))\n"
 
     @pytest.mark.parametrize(
@@ -190,7 +339,7 @@ class TestConvert:
     def test_says_how_labels_are_mapped(
         self, run: Run, tmp_path: Path, option: str, value: str, message: str
     ) -> None:
-        status, _, err = run("convert", EXAMPLES / "garden.ptb", "-", option, value)
+        status, _, err = run("convert", EXAMPLES / "garden.ptb", "-o", "-", option, value)
         assert status == 2
         assert message in err
 
@@ -201,48 +350,52 @@ class TestConvert:
         lines[411] = "(S (A a)"
         source, out = tmp_path / "in.ptb", tmp_path / "out.jsonl"
         source.write_text("\n".join(lines))
-        assert run("convert", source, out) == (
+        assert run("convert", source, "-o", out) == (
             2,
             "",
             f"fencepost: {source}:412: this bracket is never closed\n",
         )
         assert [path.name for path in tmp_path.iterdir()] == ["in.ptb"]
-        status, _, err = run("convert", source, out, "--skip-bad")
+        status, _, err = run("convert", source, "-o", out, "--skip-bad")
         assert (status, err) == (0, "999 sentences written\nleft out: 1 bad sentences\n")
 
     def test_brackets_can_be_indented(self, run: Run, tmp_path: Path) -> None:
         out = tmp_path / "out.ptb"
-        assert run("convert", EXAMPLES / "garden.ptb", out, "--indent", "2", "-q")[0] == 0
+        assert run("convert", EXAMPLES / "garden.ptb", "-o", out, "--indent", "2", "-q")[0] == 0
         assert out.read_text().startswith("(ROOT\n  (S\n    (NP ")
         assert list(read(out)) == list(read(EXAMPLES / "garden.ptb"))
-        assert run("convert", EXAMPLES / "garden.ptb", out, "--indent", "0")[0] == 2
+        assert run("convert", EXAMPLES / "garden.ptb", "-o", out, "--indent", "0")[0] == 2
 
     def test_lays_out_for_reading(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-        _, out, _ = run("convert", EXAMPLES / "garden.ptb", "-", "--to", "pretty")
+        _, out, _ = run("convert", EXAMPLES / "garden.ptb", "-o", "-", "--to", "pretty")
         assert "│" in out
         assert "ROOT" in out.splitlines()[0]
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
         monkeypatch.setenv("COLUMNS", "40")
-        _, out, _ = run("convert", EXAMPLES / "garden.ptb", "-", "--to", "pretty")
+        _, out, _ = run("convert", EXAMPLES / "garden.ptb", "-o", "-", "--to", "pretty")
         assert max(map(cells, out.splitlines())) <= 40
 
     def test_writes_pages_and_tables(self, run: Run, tmp_path: Path) -> None:
         out = tmp_path / "out.html"
-        assert run("convert", EXAMPLES / "garden.ptb", out) == (0, "", "3 sentences written\n")
+        assert run("convert", EXAMPLES / "garden.ptb", "-o", out) == (
+            0,
+            "",
+            "3 sentences written\n",
+        )
         assert out.read_text().count("fencepost-tree") >= 3
-        status, table, _ = run("convert", EXAMPLES / "museum.data", "-", "--to", "tsv")
+        status, table, _ = run("convert", EXAMPLES / "museum.data", "-o", "-", "--to", "tsv")
         assert (status, table.count("\n")) == (0, 1 + 8)
         assert table.startswith("sentence\tid\tstart\t")
 
     def test_asks_what_tsv_means(self, run: Run, tmp_path: Path) -> None:
         out = tmp_path / "out.tsv"
-        assert run("convert", EXAMPLES / "museum.data", out) == (
+        assert run("convert", EXAMPLES / "museum.data", "-o", out) == (
             2,
             "",
             f"fencepost: {out}: '.tsv' may be tsv (a table of entities) or conll (columns): name "
             "it with --to\n",
         )
-        assert run("convert", EXAMPLES / "museum.data", out, "--to", "conll")[0] == 0
+        assert run("convert", EXAMPLES / "museum.data", "-o", out, "--to", "conll")[0] == 0
         assert [parse.entities for parse in read(out)] == [
             parse.entities for parse in read(EXAMPLES / "museum.data")
         ]
@@ -250,9 +403,9 @@ class TestConvert:
     def test_columns_are_numbers(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "x.conll"
         path.write_text("a\tX\tB-P\tB-Q\n")
-        status, out, _ = run("convert", path, "-", "--to", "data", "--entity-columns", "3")
+        status, out, _ = run("convert", path, "-o", "-", "--to", "data", "--entity-columns", "3")
         assert (status, out) == (0, "a\n0,1 Q\n\n")
-        status, _, err = run("convert", path, "-", "--to", "data", "--entity-columns", "x")
+        status, _, err = run("convert", path, "-o", "-", "--to", "data", "--entity-columns", "x")
         assert status == 2
         assert "numbers are expected, as in 2,3, not 'x'" in err
 
@@ -262,12 +415,12 @@ class TestMerge:
         (tmp_path / "x.ptb").write_text("(S (A a))\n")
         (tmp_path / "x.data").write_text("a\n0,1 X\n\n")
         out = tmp_path / "both.jsonl"
-        status, _, err = run("merge", tmp_path / "x.ptb", tmp_path / "x.data", out)
+        status, _, err = run("merge", tmp_path / "x.ptb", tmp_path / "x.data", "-o", out)
         assert (status, err) == (0, "1 sentence written\n")
         assert json.loads(out.read_text())["entities"] == [[0, 1, "X"]]
 
     def test_cannot_leave_sentences_out_of_one_file(self, run: Run, tmp_path: Path) -> None:
-        status, _, err = run("merge", "a", "b", "c", "--on-crossing", "drop-sentence")
+        status, _, err = run("merge", "a", "b", "-o", "c", "--on-crossing", "drop-sentence")
         assert status == 2
         assert "drop-span" in err
 
@@ -279,15 +432,15 @@ class TestPrepare:
             folder.mkdir(parents=True)
             tree = "( (S (NP-SBJ (-NONE- *)) (VP (VB Go))) )\n"
             (folder / f"wsj_{section:02}01.mrg").write_text(tree)
-        status, out, err = run("prepare", "ptb", tmp_path / "wsj", tmp_path / "out")
+        status, out, err = run("prepare", "ptb", tmp_path / "wsj", "-o", tmp_path / "out")
         assert status == 0
         assert out.splitlines()[0].split() == ["train", "dev", "test"]
         assert "note: dev has 1 sentences, where 1,700 are published" in err
         assert (tmp_path / "out/dev.ptb").read_text() == "(TOP (S (VP (VB Go))))\n"
-        assert run("prepare", "ptb", tmp_path / "wsj", tmp_path / "out", "-q") == (0, "", "")
+        assert run("prepare", "ptb", tmp_path / "wsj", "-o", tmp_path / "out", "-q") == (0, "", "")
 
     def test_says_what_was_left_out(self, run: Run, tmp_path: Path) -> None:
-        status, _, err = run("prepare", "ctb7", tmp_path, tmp_path / "out")
+        status, _, err = run("prepare", "ctb7", tmp_path, "-o", tmp_path / "out")
         assert status == 2
         assert "--train" in err
         (tmp_path / "chtb_0001.nw").write_text("( (IP (NN x)) )\n( (IP (-NONE- *)) )\n")
@@ -297,7 +450,7 @@ class TestPrepare:
         for number, split in enumerate(("train", "dev", "test"), 1):
             (tmp_path / split).write_text(f"{number}\n")
             lists += [f"--{split}", tmp_path / split]
-        status, out, _ = run("prepare", "ctb7", tmp_path, tmp_path / "out", *lists)
+        status, out, _ = run("prepare", "ctb7", tmp_path, "-o", tmp_path / "out", *lists)
         assert status == 0
         assert out.splitlines()[-1].split() == ["left", "out:", "sentences", "1", "0", "0"]
 
@@ -308,13 +461,13 @@ class TestScore:
     def test_prints_a_table_and_the_fingerprint(self, run: Run) -> None:
         status, out, _ = run("score", self.GOLD, self.PREDICTED)
         assert status == 0
-        assert ["F1", "97.44", "97.44"] in [line.split() for line in out.splitlines()]
+        assert ["F1", "96.97", "96.97"] in [line.split() for line in out.splitlines()]
         assert "gold data: 3 sentences, 21 words, " in out
 
     def test_prints_json(self, run: Run) -> None:
         _, out, _ = run("score", self.GOLD, self.PREDICTED, "--json")
         data = json.loads(out)
-        assert (data["task"], round(data["f1"], 2)) == ("tree", 97.44)
+        assert (data["task"], round(data["f1"], 2)) == ("tree", 96.97)
 
     def test_maps_labels_of_both_files(self, run: Run, tmp_path: Path) -> None:
         gold, predicted = tmp_path / "gold.ptb", tmp_path / "predicted.ptb"
@@ -328,6 +481,26 @@ class TestScore:
                     write(read(path.with_suffix(".ptb")), path)
             assert json.loads(run("score", *files, "--json")[1])["f1"] < 100
             assert json.loads(run("score", *files, "--json", *options)[1])["f1"] == 100
+
+    def test_leaves_a_wrapper_out_as_analyse_does(self, run: Run, tmp_path: Path) -> None:
+        gold, predicted = tmp_path / "gold.ptb", tmp_path / "predicted.ptb"
+        gold.write_text("( (S (NP (A a)) (B b)))\n")
+        predicted.write_text("(ROOT (S (A a) (B b)))\n")
+        rule = "a wrapper at the top (ROOT, TOP, S1, VROOT or no label) is not counted\n"
+        for command in ("score", "analyse"):
+            _, out, _ = run(command, gold, predicted)
+            assert rule in out
+            assert "100.00" in out
+            assert "66.67" in out
+        data = json.loads(run("score", gold, predicted, "--json")[1])
+        assert (data["gold"], data["predicted"], data["wrapper"]) == (2, 1, "left out")
+        (tmp_path / "x.prm").write_text("LABELED 1\n")
+        by_file = ("--prm", tmp_path / "x.prm")
+        data = json.loads(run("score", gold, predicted, "--json", *by_file)[1])
+        assert (data["gold"], data["predicted"], data["matched"]) == (3, 2, 1)
+        assert data["wrapper"] == "by the parameters"
+        _, out, _ = run("score", gold, predicted, *by_file)
+        assert "a wrapper at the top is left to the parameters\n" in out
 
     def test_prints_entities(self, run: Run) -> None:
         path = EXAMPLES / "museum.data"
@@ -377,7 +550,7 @@ class TestScore:
             monkeypatch.setattr(sys, "stdin", file)
             status, out, _ = run("score", self.GOLD, "-", "--from", "ptb", "--json")
         assert status == 0
-        assert round(json.loads(out)["f1"], 2) == 97.44
+        assert round(json.loads(out)["f1"], 2) == 96.97
 
 
 class TestTrace:
@@ -405,6 +578,19 @@ class TestInspect:
         assert "6 steps, 1.00 a word" in out
         assert "several labels on the same words: 2 places, S+S 2" in out
         assert out.endswith("No problems found.\n")
+
+    def test_a_note_is_no_problem(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "x.ptb"
+        path.write_text("(S (NP (A a)))\n(S (A b))\n")
+        status, out, _ = run("inspect", path)
+        assert status == 0
+        assert "No problems found." in out
+        assert out.endswith(
+            f"label seen once: 1 note\n  {path}:1: the tree label 'NP' is seen only once\n"
+        )
+        status, out, _ = run("inspect", path, "--json")
+        assert (status, json.loads(out)["problems"]) == (0, [])
+        assert json.loads(out)["notes"][0]["kind"] == "label seen once"
 
     def test_leaves_with_status_1_if_there_are_problems(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "x.data"
@@ -462,18 +648,40 @@ class TestTrain:
     def test_prints_a_line_an_epoch(self, run: Run, config: Path, tmp_path: Path) -> None:
         status, out, err = run("train", config, "--out", tmp_path / "run")
         assert (status, err) == (0, "")
-        assert [line.split(":")[0] for line in out.splitlines()] == ["epoch 1", "epoch 2"]
+        *epochs, where, use = out.splitlines()
+        assert [line.split(":")[0] for line in epochs] == ["epoch 1", "epoch 2"]
+        figures = epochs[1].split("dev ")[1].split(" (best)")[0]
+        assert where == f"{tmp_path}/run/model: dev {figures} (epoch 2 of 2)"
+        assert use == f'use it: fencepost parse "Some text." --model {tmp_path}/run/model'
         status, _, err = run("train", config, "--out", tmp_path / "run")
         assert status == 2
         assert "pass --resume to go on" in err
-        assert run("train", config, "--out", tmp_path / "run", "--resume") == (0, "", "")
+        again = run("train", config, "--out", tmp_path / "run", "--resume")
+        assert again == (0, f"finished before; {where}\n{use}\n", "")
+
+    def test_ctrl_c_says_how_to_go_on(
+        self, run: Run, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("fencepost.run.training.train.draw_training", interrupted)
+        status, _, err = run("train", config, "--out", tmp_path / "run")
+        assert status == 130
+        told = "fencepost: stopped; the same command with --resume "
+        assert err == f"{told}goes on from the last checkpoint\n"
+        monkeypatch.setattr("fencepost.run.training.train.prepare_training", interrupted)
+        _, _, err = run("train", config, "--out", tmp_path / "other")
+        assert err == f"{told}begins anew: no checkpoint yet\n"
 
     def test_sums_up_seeds(self, run: Run, config: Path, tmp_path: Path) -> None:
         status, out, _ = run("train", config, "-o", tmp_path / "run", "--seeds", "2", "-q")
         assert status == 0
         rows = [line.split() for line in out.splitlines()]
         assert rows[0] == ["dev", "mean", "spread", "seed", "1", "seed", "2"]
-        assert [row[0] for row in rows[1:]] == ["tree", "entities", "tags"]
+        assert [row[0] for row in rows[1:4]] == ["tree", "entities", "tags"]
+        assert re.match(rf"{tmp_path}/run/seed-[12]/model: dev tree ", out.splitlines()[4])
+        assert re.search(r"--model \S+/run/seed-[12]/model\n$", out)
         _, again, _ = run("train", config, "-o", tmp_path / "run", "--seeds", "2", "--resume")
         assert again == f"seed 1: finished before\nseed 2: finished before\n{out}"
 
@@ -496,10 +704,10 @@ class TestTrain:
         monkeypatch.setenv("FORCE_COLOR", "1")
         status, out, err = run("train", config, "--out", tmp_path / "run")
         assert status == 0
-        assert out.count("\n") == 2
+        assert out.count("\n") == 4
         assert "epoch 2, batch 1 of 1, loss " in err
         assert " words/s" in err
-        status, out, err = run("evaluate", tmp_path / "run/model", tmp_path / "data.jsonl")
+        status, out, err = run("evaluate", tmp_path / "data.jsonl", "-m", tmp_path / "run/model")
         assert status == 0
         assert "parsing" in err
         assert "parsing" not in out
@@ -517,7 +725,7 @@ class TestEvaluate:
     def test_prints_the_tables_of_score_and_tags(
         self, run: Run, lively: Path, tmp_path: Path
     ) -> None:
-        status, out, err = run("evaluate", lively, write_eight(tmp_path / "data.jsonl"))
+        status, out, err = run("evaluate", write_eight(tmp_path / "data.jsonl"), "-m", lively)
         assert (status, err) == (0, "")
         firsts = [line.split()[0] for line in out.splitlines() if line]
         assert [name for name in firsts if name in ("trees", "entities", "tags")] == [
@@ -532,14 +740,14 @@ class TestEvaluate:
     def test_prints_json(self, run: Run, lively: Path, tmp_path: Path) -> None:
         data = write_eight(tmp_path / "data.jsonl")
         options = ("--json", "--beams", "2", "--unmasked")
-        status, out, _ = run("evaluate", lively, data, *options)
+        status, out, _ = run("evaluate", data, "-m", lively, *options)
         assert status == 0
         tree, entities = map(json.loads, out.splitlines())
         tags = tree["tags"]
         assert list(tree)[:4] == list(entities)[:4] == ["task", "precision", "recall", "f1"]
         assert list(tags)[:2] == ["task", "accuracy"]
         assert [data["task"] for data in (tree, entities, tags)] == ["tree", "entities", "tags"]
-        _, out, _ = run("evaluate", lively, data, "--json", "--task", "tags")
+        _, out, _ = run("evaluate", data, "-m", lively, "--json", "--task", "tags")
         assert list(json.loads(out))[:2] == ["task", "accuracy"]
 
     def test_reads_gold_trees_as_training_does(
@@ -549,7 +757,7 @@ class TestEvaluate:
         gold.write_text("(S (NP-SBJ (PRP It)) (VP (VBZ is) (NP (-NONE- *))))\n")
         prints = set()
         for options in ((), ("--keep-functions",)):
-            _, out, _ = run("evaluate", lively, gold, "--task", "tree", "--json", *options)
+            _, out, _ = run("evaluate", gold, "-m", lively, "--task", "tree", "--json", *options)
             data = json.loads(out)["gold_data"]
             assert data["words"] == 2
             prints.add(data["sha256"])
@@ -561,7 +769,7 @@ class TestEvaluate:
         plain.write_text("(S (NP (PRP It)) (VP (VBZ is)))\n")
         options = ("--rename", "HEAD=NP", "--rename-tag", "PP=PRP", "--splice", "NML")
         results = [
-            run("evaluate", lively, path, "--json", *chosen)
+            run("evaluate", path, "-m", lively, "--json", *chosen)
             for path, chosen in ((gold, options), (plain, ()))
         ]
         assert results[0] == results[1]
@@ -571,14 +779,14 @@ class TestEvaluate:
         gold.write_text("a b c\n0,2 X|1,3 X\n\n")
         for on_crossing in ("drop-span", "drop-sentence"):
             options = ("--on-crossing", on_crossing, "--json")
-            _, out, _ = run("evaluate", lively, gold, *options)
+            _, out, _ = run("evaluate", gold, "-m", lively, *options)
             assert json.loads(out)["gold"] == 2
-        assert run("evaluate", lively, gold)[0] == 2
+        assert run("evaluate", gold, "-m", lively)[0] == 2
 
     def test_needs_a_layer_in_common(self, run: Run, lively: Path, tmp_path: Path) -> None:
         gold = tmp_path / "gold.data"
         gold.write_text("a b\n\n\n")
-        status, _, err = run("evaluate", lively, gold, "--task", "tree")
+        status, _, err = run("evaluate", gold, "-m", lively, "--task", "tree")
         assert status == 2
         assert "no sentence has the layer 'tree' that the model has a head for" in err
 
@@ -593,9 +801,9 @@ class TestParse:
         assert (status, err) == (0, "")
         rows = [json.loads(line) for line in out.splitlines()]
         assert [row["text"] for row in rows] == ["The cat sat.", "It slept.", "A b."]
-        told = {"log_probs", "probabilities"}
+        told = {"version", "log_probs"}
         assert set(rows[0]) == {"words", "tags", "tree", "entities", "text", "offsets", *told}
-        assert len(rows[0]["probabilities"]["entities"]) == len(rows[0]["entities"])
+        assert all(0 <= span[3] <= 1 for span in (*rows[0]["tree"], *rows[0]["entities"]))
         assert set(rows[0]["log_probs"]) == {"tree", "entities"}
         (tmp_path / "x.jsonl").write_text(out)
         assert len(list(read(tmp_path / "x.jsonl"))) == 3
@@ -617,8 +825,8 @@ class TestParse:
     def test_prints_only_what_is_asked_for(self, parse: Run) -> None:
         for task in ("entities", "tags"):
             _, out, _ = parse("The cat sat.", "--task", task)
-            told = {"log_probs", "probabilities"} if task == "entities" else set()
-            assert set(json.loads(out)) == {"words", task, "text", "offsets", *told}
+            told = {"log_probs"} if task == "entities" else set()
+            assert set(json.loads(out)) == {"version", "words", task, "text", "offsets", *told}
         assert parse("The cat sat.", "--task", "nonsense")[0] == 2
 
     def test_lays_out_trees_and_entities_on_a_terminal(
@@ -937,6 +1145,20 @@ class TestParse:
         assert err.startswith("fencepost: text:1: a sentence of 4 words is longer than 3; ")
         assert err.count("\n") == 1
 
+    def test_the_same_message_of_several_inputs_is_told_once(
+        self, parse: Run, tmp_path: Path
+    ) -> None:
+        for number in range(12):
+            (tmp_path / f"{number:02}.txt").write_text("\nTwo three four.\n")
+        (tmp_path / "x.txt").write_text("One two three four.\n")
+        status, _, err = parse(tmp_path, "--max-words", "3", "--task", "tree")
+        assert status == 2
+        first, places, second = err.splitlines()
+        assert first.startswith("fencepost: 12 times: a sentence of 4 words is longer than 3; ")
+        told = ", ".join(f"{tmp_path}/{number:02}.txt:2" for number in range(10))
+        assert places == f"  {told} and 2 more"
+        assert second.startswith(f"fencepost: {tmp_path}/x.txt:1: a sentence of 5 words is ")
+
     def test_half_a_character_takes_nothing_else_down(self, parse: Run, tmp_path: Path) -> None:
         path = tmp_path / "x.jsonl"
         path.write_text('{"text": "one"}\n{"text": "a\\ud800"}\n{"text": "caf\\u00e9"}\n')
@@ -948,7 +1170,7 @@ class TestParse:
     def test_models_that_are_not_there_are_told(self, run: Run, tmp_path: Path) -> None:
         status, _, err = run("parse", "A b.", "--model", "nothing")
         assert status == 2
-        assert err.startswith("fencepost: nothing: there is no such folder, and no model of that")
+        assert err.startswith("fencepost: nothing: there is no such folder, no model of that name")
         save_model(lively_model("tree"), tmp_path / "model")
         status, out, err = run("parse", "A b.", "-m", tmp_path / "model", "--task", "entities")
         assert (status, out) == (2, "")
@@ -992,7 +1214,10 @@ class TestParse:
         status, out, err = parse("A b c d. E f.", "--n-best", "2", "--max-words", "4")
         assert status == 2
         assert len(out.splitlines()) == 2
-        assert err == "fencepost: text:1: a sentence of 5 words is longer than 4\n"
+        longer = "a sentence of 5 words is longer than 4"
+        assert (
+            err == f"fencepost: text:1: {longer}; a parser with a larger max_words would take it\n"
+        )
 
     def test_promises_are_kept(self, parse: Run, tmp_path: Path) -> None:
         names = tmp_path / "names.tsv"
@@ -1001,14 +1226,13 @@ class TestParse:
         status, out, err = parse("The cat sat still .", "--words", *arguments, "--text")
         assert (status, err) == (0, "")
         row = json.loads(out)
-        spans = Tree.from_brackets(row["tree"]).spans
-        assert Span(0, 2, "VP") in spans
-        assert (2, 4) not in {span[:2] for span in spans}
-        assert spans[0].label == "NP"
+        assert [0, 2, "VP"] in [span[:3] for span in row["tree"]]
+        assert [2, 4] not in [span[:2] for span in row["tree"]]
+        assert row["tree"][0][2] == "NP"
         status, out, _ = parse("The cat sat.", "--gazetteer", names, "--label=S")
         row = json.loads(out)
-        assert [1, 3, "S"] in row["entities"]
-        assert {span.label for span in Tree.from_brackets(row["tree"]).spans} == {"S"}
+        assert [1, 3, "S"] in [span[:3] for span in row["entities"]]
+        assert {span[2] for span in row["tree"]} == {"S"}
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -1017,8 +1241,11 @@ class TestParse:
             (("--must=x:3",), "'x:3' is no span; START:END or START:END:LABEL is"),
             (("--forbid=1",), "'1' is no span"),
             (("--root=Q",), "the model has no label 'Q' for tree or entities"),
+            (("--beam=0",), "beams: a whole number from 1 to 1000, not 0"),
+            (("--beam=1000000000",), "beams: a whole number from 1 to 1000, not 1000000000"),
+            (("--n-best=1000000",), "n_best: a whole number from 1 to 1000, not 1000000"),
             (("--gazetteer=nowhere.tsv",), "nowhere.tsv: cannot be read"),
-            (("--precision=int8",), "int8 is for the large linear layers of a transformer"),
+            (("--precision=int8",), "int8 is for the linear layers of a transformer"),
         ],
     )
     def test_what_cannot_be_is_refused(
@@ -1051,6 +1278,35 @@ class TestParse:
         steps = [line.split() for line in first.splitlines()[3:]]
         assert [int(step[0]) for step in steps] == list(range(1, len(steps) + 1))
         assert "(0, 4)" in first.splitlines()[-1]
+
+    @pytest.mark.parametrize(
+        "option", [("--beam", "1"), ("--n-best", "2"), ("--to", "ptb"), ("-o", "x.ptb")]
+    )
+    def test_steps_are_not_explained_with_what_would_be_ignored(
+        self, parse: Run, option: tuple[str, str]
+    ) -> None:
+        status, out, err = parse("The cat sat.", "--explain", *option)
+        assert (status, out) == (2, "")
+        assert f"{option[0].replace('-o', '--out')} does not go with --explain" in err
+
+    def test_a_model_searches_as_wide_as_it_says(self, run: Run, tmp_path: Path) -> None:
+        model = lively_model("tree", "entities", "tags")
+        save_model(replace(model, search=SearchSettings(beams=4)), tmp_path / "wide")
+        (tmp_path / "in.jsonl").write_text('{"text": "The cat sat on the mat."}\n')
+
+        def found(*options: object) -> list[Any]:
+            status, out, _ = run("parse", "-m", tmp_path / "wide", tmp_path / "in.jsonl", *options)
+            assert status == 0
+            return [json.loads(line) for line in out.splitlines()]
+
+        assert found() == found("--beam", "4") != found("--beam", "1")
+        for name, options, beams in (("own", (), 4), ("asked", ("--beam", "2"), 2)):
+            run(
+                *("parse", "-m", tmp_path / "wide", tmp_path / "in.jsonl", *options),
+                *("-q", "--to", "jsonl", "-o", f"{tmp_path / name}/"),
+            )
+            record = json.loads((tmp_path / name / "_manifest.json").read_text())
+            assert record["beams"] == beams
 
     @pytest.mark.parametrize("to", ["html", "pretty", "tsv", "conll", "data", "ptb"])
     def test_every_text_goes_through_a_pipe(
@@ -1210,6 +1466,59 @@ def test_programs_take_what_others_give(lively: Path, tmp_path: Path) -> None:
     assert out.read_text().count("fencepost-tree") >= 2
 
 
+class TestFinetune:
+    def test_ends_with_the_score_and_how_to_use_the_model(
+        self, run: Run, lively: Path, tmp_path: Path
+    ) -> None:
+        data, model = EXAMPLES / "kitchen.train.data", tmp_path / "my model"
+        command = ["finetune", data, "-o", model, "--from", lively]
+        command += ["--set", "training.epochs=1", "--set", "training.threads=1"]
+        status, out, err = run(*command)
+        assert status == 0
+        epoch, where, use = out.splitlines()
+        assert epoch.startswith("epoch 1: loss ")
+        assert re.match(rf"{model}: dev entities \d+\.\d\d \(epoch 1 of 1\)$", where)
+        assert use == f"use it: fencepost parse \"Some text.\" --model '{model}'"
+        assert err.splitlines() == [
+            "note: 72 sentences, 633 words, with entities; 10.0% of them are held out for dev",
+            f"note: {lively}: no sentence has the layers of tree, tags; these heads rehearse what "
+            "they find in the 65 sentences",
+            f"note: {lively}: the head entities begins anew, since it has no label in common",
+        ]
+        status, out, _ = run("parse", "The cook cut an onion.", "--model", model, "--to", "jsonl")
+        assert status == 0
+        assert {"tree", "entities", "tags"} <= json.loads(out).keys()
+        again = run(*command, "--resume", "-q")
+        assert again == (0, f"finished before; {where}\n{use}\n", "")
+        status, _, err = run(*command)
+        assert status == 2
+        assert "pass --resume to go on" in err
+
+    def test_ctrl_c_says_how_to_go_on(
+        self, run: Run, lively: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("fencepost.run.training.train.draw_training", interrupted)
+        data, model = EXAMPLES / "kitchen.train.ptb", tmp_path / "model"
+        status, _, err = run(
+            "finetune", data, "-o", model, "--from", lively, "--set", "training.epochs=2", "-q"
+        )
+        assert status == 130
+        told = "the same command with --resume goes on from the last checkpoint"
+        assert err == f"fencepost: stopped; {told}\n"
+
+    def test_without_torch_it_says_what_to_install(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "fencepost.run.training.finetune", None)
+        status, _, err = run("finetune", EXAMPLES / "garden.ptb", "-o", tmp_path / "model")
+        assert status == 2
+        assert err.startswith("fencepost: finetune needs ")
+        assert "pip install 'fencepost[train]'" in err
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -1218,10 +1527,14 @@ def test_programs_take_what_others_give(lively: Path, tmp_path: Path) -> None:
         ["draw", EXAMPLES / "garden.ptb", "-o", "/nowhere/x.svg", "--sentence", "1"],
         ["draw", EXAMPLES / "garden.ptb"],
         ["train", "nowhere.toml", "--out", "run"],
-        ["evaluate", "nowhere", EXAMPLES / "garden.ptb"],
-        ["convert", "nowhere.ptb", "out.jsonl"],
-        ["convert", EXAMPLES / "garden.ptb", "/nowhere/out.jsonl"],
-        ["convert", EXAMPLES / "garden.ptb", "out.xyz"],
+        ["finetune", "nowhere.ptb", "-o", "model"],
+        ["finetune", EXAMPLES / "garden.ptb", "-o", "model", "--from", "nowhere"],
+        ["finetune", EXAMPLES / "garden.ptb", "-o", "model", "--format", "xyz"],
+        ["finetune", EXAMPLES / "garden.ptb", "-o", "model", "--set", "training.epoch=1"],
+        ["evaluate", EXAMPLES / "garden.ptb", "-m", "nowhere"],
+        ["convert", "nowhere.ptb", "-o", "out.jsonl"],
+        ["convert", EXAMPLES / "garden.ptb", "-o", "/nowhere/out.jsonl"],
+        ["convert", EXAMPLES / "garden.ptb", "-o", "out.xyz"],
         ["score", EXAMPLES / "garden.ptb", "nowhere.ptb"],
         ["trace", EXAMPLES / "demo.sh"],
         ["inspect", "nowhere.ptb"],
@@ -1249,7 +1562,7 @@ def test_a_full_disk_behind_standard_output_is_told() -> None:
 
 
 def test_what_is_told_to_end_leaves_nothing_half_written(tmp_path: Path) -> None:
-    command = "-m fencepost convert - out.jsonl --from ptb"
+    command = "-m fencepost convert - -o out.jsonl --from ptb"
     with subprocess.Popen(
         [sys.executable, *command.split()], cwd=tmp_path, stdin=subprocess.PIPE
     ) as process:
@@ -1264,7 +1577,7 @@ def test_what_is_told_to_end_leaves_nothing_half_written(tmp_path: Path) -> None
 def test_a_closed_pipe_is_no_reason_to_complain(tmp_path: Path) -> None:
     path = tmp_path / "x.ptb"
     path.write_text("(S (A a))\n" * 20_000)
-    command = f"{sys.executable} -m fencepost convert {path} - --to jsonl -q | head -1"
+    command = f"{sys.executable} -m fencepost convert {path} --to jsonl -q | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
 

@@ -57,7 +57,7 @@ def test_options_are_completed(home: Path) -> None:
 
 
 def test_names_of_formats_are_completed(home: Path) -> None:
-    assert completions(home, "fencepost", "convert", "a.ptb", "-", "--to", "j") == ["jsonl"]
+    assert completions(home, "fencepost", "convert", "a.ptb", "--to", "j") == ["jsonl"]
 
 
 def test_choices_are_completed(home: Path) -> None:

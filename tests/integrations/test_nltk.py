@@ -188,9 +188,9 @@ def test_options_reach_the_parser() -> None:
 
 @pytest.mark.parametrize("n_best", [0, -1])
 def test_no_tree_is_too_few(parser: Parser, n_best: int) -> None:
-    with pytest.raises(ConfigError, match="n_best: at least 1"):
+    with pytest.raises(ConfigError, match="n_best: a whole number from 1 to 1000"):
         Parser(OURS, n_best=n_best)
-    with pytest.raises(ConfigError, match="n_best: at least 1"):
+    with pytest.raises(ConfigError, match="n_best: a whole number from 1 to 1000"):
         parser.parse(WORDS, n_best=n_best)
 
 

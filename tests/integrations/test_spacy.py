@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fencepost
+from fencepost.checkpoints.model import FILES
+from fencepost.config import SearchSettings
 from fencepost.errors import ConfigError, DataError, ModelError
 from fencepost.parser.parser import Parser, load
+from fencepost.runtime.manifest import MANIFEST
 from fencepost.structure import Tree
 from tests.parser.test_parser import lively_model
 
@@ -29,9 +33,14 @@ from spacy.vocab import Vocab  # noqa: E402
 
 from fencepost.formats.docbin import SENTENCES, TAGS, TREE  # noqa: E402
 from fencepost.integrations.extensions import register  # noqa: E402
-from fencepost.integrations.spacy import Fencepost, NonConstituentError, Settings  # noqa: E402
+from fencepost.integrations.spacy import (  # noqa: E402
+    _FILES,
+    Fencepost,
+    NonConstituentError,
+    Settings,
+)
 
-TEXT = "a b c a (b).  c a,\n\nb a c! c"
+TEXT = "a b c a (b).  C a,\nb a c! C"
 
 
 def saved(folder: Path, *heads: str) -> str:
@@ -81,8 +90,8 @@ class TestParsing:
         assert document.text == TEXT
         assert [sentence.text for sentence in doc.sents] == [
             "a b c a (b).  ",
-            "c a,\n\nb a c!",
-            "c",
+            "C a,\nb a c!",
+            "C",
         ]
         sentences = list(doc.sents)
         assert len(document.sentences) == len(sentences)
@@ -185,7 +194,7 @@ class TestParsing:
         nlp = pipeline(saved(tmp_path, "tree"))
         config = {"model": model, "tasks": ["tags"], "max_words": 3}
         nlp.add_pipe("fencepost", name="two", config=config)
-        first, long = nlp("a b! c a b c!").sents
+        first, long = nlp("a b! C a b c!").sents
         expected = pipeline(model)("a b!")[:]._.tree.tags
         assert first._.tree.tags == expected
         assert long._.tree.tags == ("XX",) * 5  # it had none, and its tree is still there
@@ -205,6 +214,15 @@ class TestParsing:
             assert [(s.start, s.end, s.label_) for s in doc.spans["fencepost"]] == [
                 tuple(entity) for entity in found.entities or ()
             ]
+
+    def test_a_model_searches_as_wide_as_it_says(self, tmp_path: Path) -> None:
+        wide = replace(lively_model("tree"), search=SearchSettings(beams=4))
+        Parser(wide).save(tmp_path)
+        parser = load(tmp_path)
+        for options, beams in (({}, 4), ({"beams": 1}, 1)):
+            found = parser.parse(list("abcabcba"), beams=beams)
+            doc = pipeline(str(tmp_path), **options)("a b c a b c b a")
+            assert doc[:]._.parse_string == str(found.tree)
 
     def test_a_model_without_tags_leaves_those_of_the_doc(self, tmp_path: Path) -> None:
         nlp = pipeline(saved(tmp_path, "tree"))
@@ -258,11 +276,23 @@ class TestParsing:
 
 class TestSentences:
     def test_boundaries_are_set_only_where_there_are_none(self, nlp: Any) -> None:
-        doc = nlp("a b! c a!")
+        doc = nlp("a b! C a!")
         assert [token.is_sent_start for token in doc][:4] == [True, False, False, True]
         given = Doc(nlp.vocab, words=["a", ".", "b"], sent_starts=[True, False, False])
         assert len(list(nlp(given).sents)) == 1
         assert given[:]._.labels
+
+    def test_they_are_those_of_our_splitter_or_of_the_sentencizer(self, model: str) -> None:
+        text = "They spoke for approx. an hour. It rained."
+        for options, count in (({}, 2), ({"sentences": "spacy"}, 3)):
+            doc = pipeline(model, **options)(text)
+            assert len(list(doc.sents)) == count
+        nlp = spacy.blank("en")
+        nlp.add_pipe("sentencizer")
+        nlp.add_pipe("fencepost", config={"model": model})
+        assert len(list(nlp(text).sents)) == 3
+        with pytest.raises(ConfigError, match="sentences: 'nltk' is unknown; where a Doc has no"):
+            pipeline(model, sentences="nltk")
 
     @pytest.mark.parametrize("text", ["", " ", "\n\n \n", "\u3000"])
     def test_a_doc_without_words_has_no_trees(self, nlp: Any, text: str) -> None:
@@ -286,13 +316,13 @@ class TestSentences:
     ) -> None:
         nlp = pipeline(model, max_words=3)
         with caplog.at_level(logging.WARNING):
-            doc = nlp("a b! a b c a b! c!")
+            doc = nlp("a b! A b c a b! C!")
         assert "fencepost: a sentence was not parsed: a sentence of 6 words" in caplog.text
         for one in (doc, Doc(Vocab()).from_bytes(doc.to_bytes())):
             first, long, last = one.sents
             assert first._.parse_string
             assert last._.parse_string
-            with pytest.raises(DataError, match=r"'a b c a b!' was not parsed: .* 6 words"):
+            with pytest.raises(DataError, match=r"'A b c a b!' was not parsed: .* 6 words"):
                 _ = long._.parse_string
             with pytest.raises(DataError, match="was not parsed"):
                 _ = one[4]._.labels
@@ -300,7 +330,7 @@ class TestSentences:
 
     def test_long_sentences_are_shown_short(self, model: str) -> None:
         doc = pipeline(model, max_words=3)("a b c " * 100)
-        with pytest.raises(DataError, match=r"a b\.\.\.' was not parsed"):
+        with pytest.raises(DataError, match=r"a b …' was not parsed"):
             _ = doc[:]._.labels
 
 
@@ -394,7 +424,7 @@ class TestNames:
 
     @pytest.mark.parametrize("asked", [0, 1, 2])
     def test_a_doc_whose_tokens_were_merged_is_told(self, nlp: Any, asked: int) -> None:
-        doc = nlp("a b c! c a b! b!")
+        doc = nlp("a b c! C a b! B!")
         with doc.retokenize() as retokenizer:
             retokenizer.merge(doc[0:2])
         with pytest.raises(DataError, match="tokens of this Doc were merged or split"):
@@ -404,7 +434,7 @@ class TestNames:
     def test_a_merge_and_a_split_that_leave_as_many_tokens_are_told(
         self, tmp_path: Path, heads: tuple[str, ...]
     ) -> None:
-        doc = pipeline(saved(tmp_path, *heads))("aa bb cc dd! aa bb!")
+        doc = pipeline(saved(tmp_path, *heads))("aa bb cc dd! Aa bb!")
         merge(doc, 0, 2)
         split(doc, 2, 1)
         assert [token.text for token in doc][:5] == ["aa bb", "cc", "d", "d", "!"]
@@ -417,7 +447,7 @@ class TestNames:
                 _ = token._.labels
         with pytest.raises(DataError, match="tokens of this Doc were merged or split"):
             _ = doc[0:4]._.labels
-        assert second._.tree.words == ("aa", "bb", "!")  # nothing has happened to these
+        assert second._.tree.words == ("Aa", "bb", "!")  # nothing has happened to these
 
     def test_a_token_that_a_split_has_moved_beyond_the_last_sentence_is_told(
         self, nlp: Any
@@ -573,6 +603,9 @@ def test_after_merges_and_splits_a_node_is_as_it_was_or_is_told(
 
 
 class TestKeeping:
+    def test_all_files_of_a_model_are_known(self) -> None:
+        assert {*FILES, MANIFEST} <= set(_FILES)
+
     def test_docs_come_back_from_bytes(self, doc: Any) -> None:
         again = Doc(Vocab()).from_bytes(doc.to_bytes())
         assert told(again) == told(doc)
@@ -747,7 +780,7 @@ class TestPipeline:
     def test_many_docs_are_parsed_together_and_in_order(
         self, nlp: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        texts = ["a b c", "", "c a! b", " \n"] * 5
+        texts = ["a b c", "", "c a! B", " \n"] * 5
         alone = [told(nlp(text)) for text in texts]
         calls: list[int] = []
         stream = Parser.stream
@@ -796,7 +829,7 @@ class TestPipeline:
     @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
     def test_several_processes_find_the_same(self, model: str) -> None:
         nlp = pipeline(model)
-        texts = ["a b c", "c a! b", "", "b"]
+        texts = ["a b c", "c a! B", "", "b"]
         expected = [told(nlp(text)) for text in texts]  # the parent has used its network
         found = nlp.pipe(texts, n_process=2, batch_size=1)
         assert [told(doc) for doc in found] == expected

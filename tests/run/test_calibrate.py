@@ -12,14 +12,14 @@ import torch
 import typer
 from typer.testing import CliRunner
 
+from fencepost.checkpoints.loading import load_model
+from fencepost.checkpoints.model import save_model
+from fencepost.checkpoints.shipped import find_model
 from fencepost.cli.calibrate import calibrate
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats import read, write
 from fencepost.parser.calibration import Bin, Calibration
-from fencepost.parser.loading import load_model
-from fencepost.parser.model import save_model
 from fencepost.parser.predict import predict
-from fencepost.parser.shipped import find_model
 from fencepost.run.calibrate import (
     FEW,
     check_picture,
@@ -76,7 +76,8 @@ def other(sentence: Sentence) -> Parse:
 
 
 def temperatures(folder: Path) -> dict[str, float]:
-    return {name: head.temperature for name, head in load_model(folder).network.named_heads()}
+    network = load_model(folder).network
+    return {layer: network.temperature(layer) for layer in network.layers}
 
 
 def calibration(layer: str = "tree", *, spans: int = 1000, right: float = 0.5) -> Calibration:

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from fencepost.run.convert import convert, join_layers, merge
 from fencepost.structure import Parse, Sentence, Span, Tree
 
 TREES = "(S (NP (NNP Ann)) (VP (VBD slept)))\n(S (NP (NNP Bo)) (VP (VBD woke)))\n"
+FORMAT_OF = {"x.spacy": "spacy", "x.ann": "brat", "x.data": "data"}
 ENTITIES = "Ann slept\n0,1 PER\n\nBo woke\n\n\n"
 
 
@@ -31,6 +33,104 @@ def test_layers_that_a_format_cannot_say_are_counted(tmp_path: Path) -> None:
     merge(*files(tmp_path), tmp_path / "both.jsonl")
     counts = convert(Reading(tmp_path / "both.jsonl"), tmp_path / "trees.ptb")
     assert counts == {"sentences": 2, "entities layers that ptb cannot say": 2}
+
+
+EVERYTHING = (
+    '{"id": "a-1", "words": ["Ann", "slept"], "tags": ["N", "V"], "tree": "(S (N Ann) (V slept))",'
+    ' "entities": [[0, 1, "PER"]], "text": "Ann  slept"}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("out", "lost"),
+    [
+        ("x.ptb", ("entities layers", "ids", "texts")),
+        ("x.data", ("tree layers", "tags layers", "ids", "texts")),
+        ("x.conll", ("tree layers", "tags layers", "ids", "texts")),
+        ("x.ann", ("tree layers", "tags layers", "ids")),
+        ("folder/", ("tree layers", "tags layers")),
+        ("x.spacy", ("tree layers", "texts")),
+        ("x.jsonl", ()),
+        ("x.html", ()),
+    ],
+)
+def test_every_field_that_a_format_cannot_say_is_counted_and_named(
+    tmp_path: Path, out: str, lost: tuple[str, ...]
+) -> None:
+    if out.endswith("spacy"):
+        pytest.importorskip("spacy")
+    (tmp_path / "all.jsonl").write_text(EVERYTHING * 2)
+    to = "brat" if out.endswith("/") else None
+    counts = convert(Reading(tmp_path / "all.jsonl"), tmp_path / out, to=to)
+    name = to or {"ann": "brat"}.get(out.split(".")[1], out.split(".")[1])
+    assert counts == {"sentences": 2} | {f"{field} that {name} cannot say": 2 for field in lost}
+
+
+@pytest.mark.parametrize(
+    ("out", "text", "held"),
+    [
+        ("x.spacy", "Ann slept", True),
+        ("x.spacy", " Ann slept\n", True),
+        ("x.spacy", "Annslept", True),
+        ("x.spacy", "Ann\tslept", False),
+        ("x.ann", " Ann \tslept\n", True),
+        ("x.ann", "Ann\nslept", False),
+        ("x.data", "Ann slept", False),
+    ],
+)
+def test_a_text_is_left_out_unless_all_between_its_words_comes_back(
+    tmp_path: Path, out: str, text: str, held: bool
+) -> None:
+    if out.endswith("spacy"):
+        pytest.importorskip("spacy")
+    data = {"words": ["Ann", "slept"], "entities": [], "text": text}
+    (tmp_path / "x.jsonl").write_text(json.dumps(data))
+    counts = convert(Reading(tmp_path / "x.jsonl"), tmp_path / out)
+    assert [name for name in counts if name.startswith("texts")] == (
+        [] if held else [f"texts that {FORMAT_OF[out]} cannot say"]
+    )
+    (again,) = read(tmp_path / out)
+    assert (again.sentence.text == text.strip()) == held
+
+
+def test_a_text_with_more_than_its_words_is_left_out_of_brat(tmp_path: Path) -> None:
+    data = {"text": "x Ann y", "offsets": [[2, 5]], "entities": []}
+    (tmp_path / "x.jsonl").write_text(json.dumps(data))
+    assert convert(Reading(tmp_path / "x.jsonl"), tmp_path / "x.ann") == {
+        "sentences": 1,
+        "texts that brat cannot say": 1,
+    }
+
+
+def test_probabilities_that_a_format_cannot_say_are_counted(tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy.tokens")
+    doc = spacy.Doc(pytest.importorskip("spacy.vocab").Vocab(), words=["Ann"])
+    doc.spans["sc"] = [spacy.Span(doc, 0, 1, "PER")]
+    doc.spans["sc"].attrs["scores"] = [0.5]
+    spacy.DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "x.spacy")
+    counts = convert(Reading(tmp_path / "x.spacy"), tmp_path / "x.conll")
+    assert counts["probabilities that conll cannot say"] == 1
+    counts = convert(Reading(tmp_path / "x.spacy"), tmp_path / "t.tsv", to="tsv")
+    assert not counts["probabilities that tsv cannot say"]
+
+
+def test_a_sentence_that_cannot_be_written_is_named_by_file_and_line(tmp_path: Path) -> None:
+    trees, entities = files(tmp_path, "\n" + TREES, "Ann slept\n0,1 a b\n\nBo woke\n\n\n")
+    with pytest.raises(DataError) as raised:
+        convert(trees, tmp_path / "out.data")
+    assert str(raised.value) == (
+        f"{tmp_path}/x.ptb:2: sentence 1: this sentence has no entities annotated, not even none"
+    )
+    with pytest.raises(DataError, match=r"x\.ptb:2: sentence 1: the label 'a b' is empty or holds"):
+        merge(Reading(tmp_path / "x.ptb"), entities, tmp_path / "out.conll")
+
+
+def test_merging_into_a_format_with_one_layer_tells_what_is_left_out(tmp_path: Path) -> None:
+    assert merge(*files(tmp_path), tmp_path / "both.data") == {
+        "sentences": 2,
+        "tree layers that data cannot say": 2,
+        "tags layers that data cannot say": 2,
+    }
 
 
 def test_merging_joins_the_layers_of_each_sentence(tmp_path: Path) -> None:

@@ -69,9 +69,10 @@ def test_every_problem_is_found(
 
 def test_labels_that_are_seen_once_are_told(tmp_path: Path) -> None:
     found = inspected(tmp_path, x_ptb="(S (A a))\n(S (NP (A b)))\n")
-    assert [str(p) for p in found.problems] == [
+    assert [str(note) for note in found.notes] == [
         f"{tmp_path}/x.ptb:2: the tree label 'NP' is seen only once"
     ]
+    assert found.problems == []
 
 
 def test_sentences_in_two_files_are_told(tmp_path: Path) -> None:

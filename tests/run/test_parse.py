@@ -4,24 +4,25 @@ import gzip
 import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats import read
 from fencepost.formats.registry import FORMATS
 from fencepost.parser import documents
-from fencepost.parser.asking import Asked
-from fencepost.parser.model import Model
+from fencepost.parser.options import Asked
 from fencepost.parser.parser import Parser
 from fencepost.parser.predict import predict_batch
 from fencepost.run import texts as module
-from fencepost.run.parse import Unparsed, check_target, parse_into, parse_texts, targets
-from fencepost.run.texts import Kind, Texts
+from fencepost.run.parse import Unparsed, check_target, least_certain, parse_into, targets
+from fencepost.run.parse import parse_texts as readings
+from fencepost.run.texts import Ended, Kind, Texts
 from fencepost.structure import Entity, Parse, Sentence
 from tests.parser.test_parser import lively_model
 
@@ -32,6 +33,17 @@ CAT_WORDS = ["The cat sat on the mat .", "It slept .", "Then it ate ."]
 @pytest.fixture(scope="module")
 def parser() -> Parser:
     return Parser(lively_model("tree", "entities", "tags"))
+
+
+def parse_texts(
+    parser: Parser, texts: Texts, asked: Asked | None = None, **options: Any
+) -> Iterator[Parse | Unparsed]:
+    """The best reading of each sentence."""
+    for one in readings(parser, texts, asked or parser.asked(), **options):
+        if isinstance(one, Unparsed):
+            yield one
+        elif not isinstance(one, Ended):
+            yield from one
 
 
 def words_of(texts: Texts) -> list[str]:
@@ -404,7 +416,7 @@ class TestParsing:
             for entity in parse.entities or ():
                 assert isinstance(entity, Entity)
                 part = parse.sentence.text[entity.start_char : entity.end_char]
-                assert (entity.sentence, entity.text) == (parse.sentence, part)
+                assert (entity.source, entity.text) == (parse.sentence, part)
             texts.append(parse.sentence.text)
         assert texts == ["The cat sat on\nthe mat.", "It slept.", "Then it ate.", "It purred."]
 
@@ -449,7 +461,7 @@ class TestParsing:
         self, parser: Parser, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def fail(
-            model: Model, sentences: Sequence[Sentence], asked: Asked, **options: Any
+            model: TrainableModel, sentences: Sequence[Sentence], asked: Asked, **options: Any
         ) -> list[Parse]:
             if any("bad" in sentence.words for sentence in sentences):
                 raise MemoryError
@@ -464,12 +476,24 @@ class TestParsing:
     def test_a_file_is_parsed_as_it_is_read(
         self, parser: Parser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(documents, "CHUNK_WORDS", 10)
+        monkeypatch.setattr(documents, "CHUNK_TEXTS", 2)
         path = tmp_path / "x.txt"
         path.write_text("a b c d e\n" * 20_000)
         texts = Texts([str(path)], kind="words")
         assert len(list(islice(parse_texts(parser, texts), 3))) == 3
         assert texts.words_read == 30
+
+
+def test_the_least_certain_sentences_come_first_and_alone() -> None:
+    sentence = Sentence(("a",))
+
+    def found(*probabilities: float | None) -> tuple[Parse, ...]:
+        entities = [Entity(0, 1, "X", sentence, one) for one in probabilities]
+        return (Parse(sentence, entities=tuple(entities)),)
+
+    some = [found(0.9), found(0.8, 0.2), found(), found(None, 0.4), found(0.2)]
+    assert list(least_certain(some, 3)) == [some[1], some[4], some[3]]
+    assert len(list(least_certain(some, 9))) == 5
 
 
 def test_traces_of_a_treebank_are_no_words(tmp_path: Path) -> None:
@@ -630,8 +654,8 @@ class TestParsingIntoAFolder:
         assert sorted(path.name for path in out.iterdir()) == names
         if FORMATS[format].attempts is not None:
             first = out / f"cat{FORMATS[format].suffix}"
-            assert [" ".join(parse.words) for parse in read(first)] == CAT_WORDS
-            assert list(read(out / f"empty{FORMATS[format].suffix}")) == []
+            assert [" ".join(parse.words) for parse in read(first, format=format)] == CAT_WORDS
+            assert list(read(out / f"empty{FORMATS[format].suffix}", format=format)) == []
 
     def test_a_file_that_cannot_be_read_takes_no_other_down(
         self, parser: Parser, tmp_path: Path

@@ -165,4 +165,4 @@ def test_a_list_for_a_split_that_there_is_not_is_refused(tmp_path: Path) -> None
 
 
 def test_every_corpus_has_a_name_for_the_command_line() -> None:
-    assert job.CORPORA == ("ptb", "ctb7", "genia", "ace2004", "ace2005")
+    assert tuple(job.CORPORA) == ("ptb", "ctb7", "genia", "ace2004", "ace2005")

@@ -10,11 +10,12 @@ import typer
 
 from fencepost.cli import options as opt
 from fencepost.cli.progress import watcher
+from fencepost.cli.reports import NO_WRAPPER
 from fencepost.cli.tables import plural, table
 from fencepost.drawing.markup import NO_LABEL, visible
 
 if TYPE_CHECKING:
-    from fencepost.run.analyse import Analysis, LayerAnalysis
+    from fencepost.run.analysis.report import Analysis, LayerAnalysis
 
 _KINDS = 3  # that are named for each reason
 
@@ -44,20 +45,21 @@ def analyse(
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
+    entity_columns: opt.EntityColumns = None,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Show where systems fail, and whether one is better than another by more than chance.
+    """Show where systems fail, and which one is better.
 
-    Prints scores, differences between systems and sorts of mistakes; --out writes a page with F1
-    by length, children, label, depth and sentence length as pictures, and with mistakes drawn.
+    Prints scores, differences between systems, whether they are chance, and sorts of mistakes;
+    --out writes a page with F1 by length, children, label, depth and sentence length as pictures,
+    and with mistakes drawn.
 
     Brackets are counted as evaluate counts them: by EVALB's rules, without a wrapper at the top
     (TOP, ROOT, S1, VROOT or no label), over the gold words and gold tags, so that other tags in
-    PREDICTED do no harm. An empty
-    line in a file of predicted brackets is a sentence that could not be parsed; all of its gold
-    spans are missing. Entities count by strict match. The page needs matplotlib: pip install
-    'fencepost[train]'.
+    PREDICTED do no harm. An empty line in a file of predicted brackets is a sentence that could not
+    be parsed; all of its gold spans are missing. Entities count by strict match. The page needs
+    matplotlib: pip install 'fencepost[train]'.
 
     Examples:
       fencepost analyse gold.ptb predicted.ptb -o report.html
@@ -65,10 +67,10 @@ def analyse(
       fencepost analyse gold.jsonl predicted.jsonl --task entities --json
     """
     from fencepost.formats import ReadSettings
-    from fencepost.run.analyse import analyse as run
+    from fencepost.run.analysis.report import analyse as run
 
     if out is not None:
-        from fencepost.run.analysis_page import check_report
+        from fencepost.run.analysis.page import check_report
 
         check_report(out, [gold, *predicted])
     found = run(
@@ -77,14 +79,18 @@ def analyse(
         names=name or (),
         layer=task,
         format=from_,
-        settings=ReadSettings(encoding=encoding, on_crossing=on_crossing),
+        settings=ReadSettings(
+            encoding=encoding,
+            on_crossing=on_crossing,
+            entity_columns=opt.columns(entity_columns),
+        ),
         examples=examples,
         samples=samples,
         seed=seed,
         watch=watcher(quiet),
     )
     if out is not None:
-        from fencepost.run.analysis_page import write_report
+        from fencepost.run.analysis.page import write_report
 
         write_report(found, out)
     print(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else _told(found))
@@ -153,5 +159,6 @@ def _told_layer(layer: LayerAnalysis) -> str:
         parts.append(
             "\n".join(f"{line}   {kind}".rstrip() for line, kind in zip(lines, kinds, strict=True))
         )
-    parts.append(f"gold data: {layer.fingerprint}")
+    rule = f"{NO_WRAPPER}\n" if layer.layer == "tree" else ""
+    parts.append(f"{rule}gold data: {layer.fingerprint}")
     return "\n\n".join(parts)

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import re
 from inspect import cleandoc
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from fencepost.cli import analyse, audit, calibrate, draw, files, look, parse, score, serve, train
+from fencepost.cli import (
+    analyse,
+    audit,
+    calibrate,
+    draw,
+    export_web,
+    files,
+    finetune,
+    inspecting,
+    parse,
+    score,
+    search,
+    serve,
+    train,
+)
 
-HELP = """Constituency trees and nested entities: find, draw, train, score, convert and check them.
+HELP = """Constituency trees and nested entities: find, search, draw, train, score, convert, check.
 
 Examples:
   fencepost parse "The cat sat on the mat."
+  fencepost search "NP < NNP" "Ann met Bo in Oslo."
   fencepost draw examples/garden.ptb -o garden.pdf
   fencepost inspect train.ptb dev.ptb
-  fencepost convert train.mrg train.jsonl --drop-traces --drop-functions
+  fencepost convert train.mrg -o train.jsonl --drop-traces --drop-functions
   fencepost trace dev.ptb --limit 1
   fencepost score gold.ptb predicted.ptb
 """
@@ -26,6 +42,18 @@ def _with_examples(text: str | None) -> str:
     """A help text whose examples keep their lines."""
     # A backspace on a line of its own tells click not to wrap the paragraph.
     return re.sub(r"^(?=Examples?:$)", "\b\n", cleandoc(text or ""), flags=re.MULTILINE)
+
+
+class _Command(TyperCommand):
+    """A command whose usage leaves hidden arguments out."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        params = self.get_params(ctx)
+        shown = [param for param in params if not getattr(param, "hidden", False)]
+        return [
+            self.options_metavar or "",
+            *(p for one in shown for p in one.get_usage_pieces(ctx)),
+        ]
 
 
 app = typer.Typer(
@@ -56,19 +84,23 @@ def options(
 
 for command in (
     parse.parse,
+    search.search,
     draw.draw,
     files.convert,
     files.merge,
     files.prepare,
     score.score,
     analyse.analyse,
-    look.trace,
-    look.inspect,
+    inspecting.trace,
+    inspecting.inspect,
+    finetune.finetune,
     train.train,
     train.evaluate,
     calibrate.calibrate,
     audit.audit,
     serve.serve,
+    export_web.export_web,
 ):
     needs_more = command is not serve.serve  # which does its work without being told anything
-    app.command(help=_with_examples(command.__doc__), no_args_is_help=needs_more)(command)
+    help_text = _with_examples(command.__doc__)
+    app.command(cls=_Command, help=help_text, no_args_is_help=needs_more)(command)

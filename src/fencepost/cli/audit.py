@@ -23,44 +23,48 @@ _ENDS = (5, 3)  # words that are left of a long span, at its beginning and at it
 
 
 def audit(
-    model: Annotated[
-        str,
-        typer.Argument(metavar="MODEL", help="A model that ships with fencepost, or a folder."),
-    ],
     sources: Annotated[list[str], typer.Argument(metavar="FILE...", help="Annotated sentences.")],
+    model: opt.ChosenModel = None,
     top: Annotated[int, typer.Option(min=1, help="How many sentences are listed.")] = 20,
     task: opt.Task = None,
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", "-o", help="A file for the list, .tsv or .jsonl; else it is printed."
+            "--out",
+            "-o",
+            help="A file for the list, .tsv, .jsonl or (Label Studio) .json; else it is printed.",
         ),
     ] = None,
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
+    entity_columns: opt.EntityColumns = None,
     keep_functions: Annotated[
         bool, typer.Option("--keep-functions", help="NP-SBJ is a label of its own, not NP.")
     ] = False,
+    device: opt.Device = "cpu",
     threads: opt.Threads = None,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """List the annotations that a model finds least likely: where to look for errors.
+    """List the annotations that a model finds least likely.
 
-    Each gold span is judged given the gold spans before it. Listed are the sentences with the least
-    likely ones, and what the model would rather have in their place. Use a model that was not
-    trained on the same sentences: it would have learned their errors.
+    They are where to look for errors. Each gold span is judged given the gold spans before it.
+    Listed are the sentences with the least likely ones, and what the model would rather have in
+    their place. Use a model that was not trained on the same sentences: it would have learned their
+    errors.
 
     Examples:
-      fencepost audit en-small dev.ptb
-      fencepost audit runs/gum/model dev.jsonl --task entities --top 100 --out doubts.tsv
+      fencepost audit dev.ptb
+      fencepost audit dev.jsonl -m runs/gum/model --task entities --top 100 -o doubts.tsv
+      fencepost audit dev.jsonl --task entities -o tasks.json
     """
     from fencepost.formats import ReadSettings
     from fencepost.parser.parser import load
     from fencepost.run.audit import audit as run
     from fencepost.run.audit import check_suffix, write_findings
 
+    model, sources = opt.model_and_files(model, sources, least=0, quiet=quiet)
     if out is not None:
         if as_json:
             raise ConfigError("--json prints the list and --out writes it: one of them, not both")
@@ -68,11 +72,12 @@ def audit(
     settings = ReadSettings(
         encoding=encoding,
         on_crossing=on_crossing,
+        entity_columns=opt.columns(entity_columns),
         drop_traces=True,
         drop_functions=not keep_functions,
         drop_features=True,
     )
-    loaded = load(model, threads=threads).model
+    loaded = load(model, device=device, threads=threads).model
     found = run(
         loaded,
         sources,

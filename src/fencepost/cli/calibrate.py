@@ -13,23 +13,23 @@ import typer
 from fencepost.cli import options as opt
 from fencepost.cli.progress import counting, watcher
 from fencepost.cli.tables import table
-from fencepost.errors import DataError
+from fencepost.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from fencepost.parser.calibration import Calibration
 
 
 def calibrate(
-    model: Annotated[
-        str,
-        typer.Argument(metavar="MODEL", help="A model that ships with fencepost, or a folder."),
-    ],
     source: Annotated[
         str, typer.Argument(metavar="DEV", help="Gold sentences that it was not trained on.")
     ],
+    positional: opt.Positional = None,
+    model: opt.ChosenModel = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Write a calibrated copy here, and leave MODEL as it is."),
+        typer.Option(
+            "--out", "-o", help="Write a calibrated copy here, and leave the model as it is."
+        ),
     ] = None,
     picture: Annotated[
         Path | None,
@@ -38,11 +38,13 @@ def calibrate(
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
+    entity_columns: opt.EntityColumns = None,
+    device: opt.Device = "cpu",
     threads: opt.Threads = None,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Make the probabilities of spans say how often such spans are right.
+    """Make probabilities say how often such spans are right.
 
     One temperature is fitted for each of the model's heads that DEV has the layer of, and written
     into the model's config.json. Parses found step by step stay the same. The error that is
@@ -50,32 +52,33 @@ def calibrate(
     the temperature was not fitted to. DEV is read as for evaluate.
 
     Examples:
-      fencepost calibrate runs/trees/model dev.ptb
-      fencepost calibrate en-small dev.jsonl --out calibrated --picture calibrated.svg
+      fencepost calibrate dev.ptb -m runs/trees/model
+      fencepost calibrate dev.jsonl -o calibrated --picture calibrated.svg
     """
-    from fencepost.parser.shipped import find_model
+    from fencepost.checkpoints.shipped import find_model
     from fencepost.run import calibrate as run
 
+    arguments = [source] if positional is None else [source, positional]
+    model, (source, *others) = opt.model_and_files(model, arguments, quiet=quiet)
+    if others:
+        raise ConfigError(f"{source} and {others[0]}: one file is expected, not two")
     folder = find_model(model)
     run.check_target(folder, out)
     if picture is not None:
         run.check_picture(picture)
+    from fencepost.checkpoints.loading import load_model
     from fencepost.formats import Reading, ReadSettings
-    from fencepost.parser.loading import load_model
 
     settings = ReadSettings(
         encoding=encoding,
         # As in evaluation: an entity that cannot be found is still one that was missed.
         on_crossing="drop-span" if on_crossing == "drop-sentence" else on_crossing,
+        entity_columns=opt.columns(entity_columns),
         drop_traces=True,
         drop_functions=True,  # brackets are compared without them anyway
         drop_features=True,
     )
-    if threads is not None:
-        import torch
-
-        torch.set_num_threads(threads)
-    loaded = load_model(folder)
+    loaded = load_model(folder, device=device, threads=threads)
     gold = list(watcher(quiet)(Reading(source, format=from_, settings=settings)))
     words = sum(len(parse.words) for parse in gold)
     with counting("parsing", words, quiet=quiet) as done:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from fencepost.cli.options import Machine, Source, Target
 from fencepost.cli.progress import corpus as bar
 from fencepost.cli.tables import plural, table
 from fencepost.errors import ConfigError
 
 if TYPE_CHECKING:
     from fencepost.integrations.cluster import Workers
-    from fencepost.model.precision import Precision
-    from fencepost.parser.asking import Asked, Options
+    from fencepost.parser.options import ParseOptions
     from fencepost.run.corpus.plan import Plan
     from fencepost.run.corpus.rows import RowSettings
     from fencepost.run.corpus.run import Summary
-    from fencepost.run.texts import Kind
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMG]?)i?B?", re.IGNORECASE)
@@ -65,36 +64,87 @@ def bytes_of(size: str) -> int:
     return count
 
 
-def on_ray(
-    engine: str | None, *, address: str | None, count: int | None, threads: int | None, gpus: float
-) -> Workers | None:
-    """The workers that are asked for; None: this process."""
-    from fencepost.integrations.cluster import Workers
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """How a corpus is divided, and who parses it."""
 
-    if engine == "ray":
-        return Workers(address=address, count=count, threads=threads or 1, gpus=gpus)
-    if address or count or gpus:
-        raise ConfigError("--address, --workers and --gpus go with --engine ray")
-    return None
+    engine: Annotated[
+        Literal["stream", "ray"] | None,
+        typer.Option(help="Who parses a corpus: this process, or the workers of a Ray cluster."),
+    ] = None
+    address: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the Ray cluster; without it, RAY_ADDRESS, or else a new one on this machine."
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many on Ray, each with --threads; without it, as many as there is room for.",
+        ),
+    ] = None
+    gpus: Annotated[float, typer.Option(min=0, help="For each worker on Ray; 0.5 shares one.")] = (
+        0.0
+    )
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a corpus after a stop.")] = (
+        False
+    )
+    shard_size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BYTES",
+            help="Of input in a shard, as in 4MB; without it, what suits the corpus.",
+        ),
+    ] = None
+    max_row_size: Annotated[
+        str | None,
+        typer.Option(metavar="BYTES", help="Refuse rows that are longer; without it, than 16MB."),
+    ] = None
+    text_column: Annotated[
+        str | None,
+        typer.Option(help="Where JSON lines and Parquet have the text, if not in `text`."),
+    ] = None
+    id_column: Annotated[
+        str | None, typer.Option(help="Where they have its name, if not in `id`.")
+    ] = None
+
+    def on_ray(self, threads: int | None, device: str) -> Workers | None:
+        """The workers that are asked for; None: this process."""
+        from fencepost.integrations.cluster import Workers
+
+        if self.engine == "ray":
+            if device != "cpu":
+                raise ConfigError("--device is for this process; --gpus gives Ray's workers theirs")
+            return Workers(
+                address=self.address, count=self.workers, threads=threads or 1, gpus=self.gpus
+            )
+        if self.address or self.workers or self.gpus:
+            raise ConfigError("--address, --workers and --gpus go with --engine ray")
+        return None
+
+    def rows(self, source: Source) -> RowSettings:
+        """How rows are read."""
+        from fencepost.run.corpus.rows import RowSettings
+
+        return RowSettings(
+            encoding=source.encoding,
+            format=source.from_,
+            text_column=self.text_column or "text",
+            id_column=self.id_column or "id",
+            most_bytes=bytes_of(self.max_row_size or "16MB"),
+        )
 
 
 def parse_corpus(
     inputs: Sequence[str],
-    out: str,
+    options: ParseOptions,
     *,
-    to: Literal["jsonl", "parquet"],
-    model: str,
-    options: Options,
-    kind: Kind,
-    is_text: bool,
-    rows: RowSettings,
-    shard_bytes: int | None,
-    max_words: int | None,
-    precision: Precision,
-    threads: int | None,
-    on: Workers | None,
-    resume: bool,
-    quiet: bool,
+    source: Source,
+    target: Target,
+    machine: Machine,
+    corpus: Corpus,
 ) -> None:
     """Parse a corpus, say what came of it, and exit with 2 if a shard could not be made."""
     from fencepost.run.corpus.plan import make_plan
@@ -102,45 +152,49 @@ def parse_corpus(
     from fencepost.run.corpus.work import Job
 
     started = time.monotonic()
+    rows, on = corpus.rows(source), corpus.on_ray(machine.threads, machine.device)
     plan = make_plan(
         inputs,
         settings=rows,
-        kind=kind,
-        is_text=is_text,
-        shard_bytes=shard_bytes,
-        without=out,
+        kind=source.kind,
+        is_text=source.text,
+        shard_bytes=None if corpus.shard_size is None else bytes_of(corpus.shard_size),
+        without=target.out,
     )
-    _check_inputs(plan, on=on, resume=resume)
-    from fencepost.parser.parser import MOST_WORDS, load
-    from fencepost.parser.shipped import find_model
+    _check_inputs(plan, on=on, resume=corpus.resume)
+    from fencepost.checkpoints.shipped import find_model
+    from fencepost.parser.options import record_of
 
-    parser = load(model, threads=threads, max_words=max_words or MOST_WORDS, precision=precision)
+    parser = machine.load()
     asked = parser.asked(**options)
+    folder = find_model(machine.model)
     settings = {
-        "model": find_model(model).resolve().name,
-        "fingerprint": fingerprint(find_model(model)),
-        "kind": kind,
-        **_told(asked, options),
+        "model": folder.resolve().name,
+        "fingerprint": fingerprint(folder),
+        "kind": source.kind,
+        **record_of(asked),
         "max_words": parser.max_words,
-        "precision": precision,
+        "precision": machine.precision,
     }
-    run = Run(Job(out=out, format=to, rows=rows), plan, settings, resume=resume)
-    with bar(plan.bytes, quiet=quiet) as tell:
+    job = Job(out=target.out, format="parquet" if target.to == "parquet" else "jsonl", rows=rows)
+    run = Run(job, plan, settings, resume=corpus.resume)
+    with bar(plan.bytes, quiet=target.quiet) as tell:
         if on is None:
             found = parse_here(run, parser, asked, tell=tell)
         else:
             from fencepost.integrations.ray import Loading, parse_on_ray
 
             loading = Loading(
-                model=model,
+                model=machine.model,
                 fingerprint=settings["fingerprint"],
                 max_words=parser.max_words,
-                precision=precision,
+                backend=machine.backend,
+                precision=machine.precision,
             )
             del parser  # the workers have their own
             found = parse_on_ray(run, asked, loading=loading, workers=on, tell=tell)
         summary = absorbed(run, found)
-    if not quiet:
+    if not target.quiet:
         print("\n".join(_lines(summary, time.monotonic() - started)))
     for record in summary.errors:
         print(f"fencepost: {record.file} was not made: {record.error}", file=sys.stderr)
@@ -156,26 +210,8 @@ def _check_inputs(plan: Plan, *, on: Workers | None, resume: bool) -> None:
         raise ConfigError("standard input can be read only once, and here: give a file instead")
 
 
-def _told(asked: Asked, options: Options) -> dict[str, Any]:
-    """What a parser is asked for, as plain data."""
-    gazetteer = None
-    if asked.gazetteer is not None:
-        known = repr(sorted(asked.gazetteer.labels.items())).encode("utf-8", "surrogatepass")
-        gazetteer = hashlib.sha256(known).hexdigest()
-    labels = options.get("labels")
-    return {
-        "tasks": asked.tasks,
-        "beams": asked.beams,
-        "labels": None if labels is None else sorted(labels),
-        "root": options.get("root"),
-        "consistent": asked.consistent,
-        "gazetteer": gazetteer,
-        "min_probability": asked.min_probability,
-    }
-
-
 def _lines(summary: Summary, seconds: float) -> Iterator[str]:
-    """What a run has come to, for a person."""
+    """The summary of a run, in lines."""
     failures = sum(summary.failures.values())
     numbers = {
         "rows": summary.rows,

@@ -10,6 +10,7 @@ import typer
 
 from fencepost.cli import options as opt
 from fencepost.cli.progress import watcher
+from fencepost.cli.reports import told_missed
 from fencepost.cli.tables import plural
 from fencepost.errors import DataError
 
@@ -46,6 +47,7 @@ def draw(
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
+    entity_columns: opt.EntityColumns = None,
     skip_bad: opt.SkipBad = False,
     span_group: opt.SpanGroup = "sc",
     quiet: opt.Quiet = False,
@@ -79,7 +81,11 @@ def draw(
         )
     wanted = Wanted(task=task, limit=limit, sentence=sentence, theme=theme, boundaries=boundaries)
     settings = ReadSettings(
-        encoding=encoding, on_crossing=on_crossing, skip_bad=skip_bad, span_group=span_group
+        encoding=encoding,
+        on_crossing=on_crossing,
+        skip_bad=skip_bad,
+        entity_columns=opt.columns(entity_columns),
+        span_group=span_group,
     )
     reading = Reading(source, format=from_, settings=settings)
     count, missed = run(reading, out, kind=to, wanted=wanted, watch=watcher(quiet))
@@ -88,7 +94,7 @@ def draw(
         for reason, left_out in reading.counts.items():
             if left_out:
                 print(f"left out: {left_out:,} {reason}", file=sys.stderr)
-    for error in missed:
-        print(f"fencepost: {error}", file=sys.stderr)
+    for line in told_missed(missed):
+        print(f"fencepost: {line}", file=sys.stderr)
     if missed:
         raise typer.Exit(2)

@@ -18,7 +18,8 @@ from fencepost.errors import ConfigError
 
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="A file, a folder, or - .")],
-    out: Annotated[str, typer.Argument(metavar="OUT", help="A file, or - .")],
+    positional: opt.Positional = None,
+    out: opt.Out = None,
     from_: opt.From = None,
     to: opt.To = None,
     encoding: opt.Encoding = "utf-8",
@@ -50,17 +51,18 @@ def convert(
     """Convert trees and entities from one file format to another.
 
     Examples:
-      fencepost convert wsj/22 dev.ptb --drop-traces --drop-functions
-      fencepost convert dev.ptb mapped.ptb --rename HEADING=NP --splice NML
-      fencepost convert train.conll train.jsonl
-      fencepost convert dev.jsonl - --to pretty
-      fencepost convert dev.jsonl dev.html
-      fencepost convert dev.ptb indented.ptb --indent 2
+      fencepost convert wsj/22 -o dev.ptb --drop-traces --drop-functions
+      fencepost convert dev.ptb -o mapped.ptb --rename HEADING=NP --splice NML
+      fencepost convert train.conll -o train.jsonl
+      fencepost convert dev.jsonl --to pretty
+      fencepost convert dev.jsonl -o dev.html
+      fencepost convert dev.ptb -o indented.ptb --indent 2
     """
     from fencepost.formats import Reading, ReadSettings
     from fencepost.formats.registry import written_format
     from fencepost.run.convert import convert as run
 
+    target = opt.output_of(out, positional, quiet=quiet)
     settings = ReadSettings(
         encoding=encoding,
         on_crossing=on_crossing,
@@ -76,30 +78,21 @@ def convert(
         scheme=scheme,
         word_column=word_column,
         tag_column=tag_column,
-        entity_columns=_columns(entity_columns),
+        entity_columns=opt.columns(entity_columns),
         span_group=span_group,
     )
     counts = run(
         Reading(source, format=from_, settings=settings),
-        out,
-        to=written_format(out, to).name,
+        target,
+        to=written_format(target, to).name,
         watch=watcher(quiet),
         encoding=to_encoding,
         scheme=to_scheme,
         span_group=span_group,
         indent=indent,
-        width=width_of(out),
+        width=width_of(target),
     )
     tell(counts, quiet)
-
-
-def _columns(text: str | None) -> tuple[int, ...] | None:
-    try:
-        return None if text is None else tuple(map(int, text.split(",")))
-    except ValueError:
-        raise ConfigError(
-            f"--entity-columns: numbers are expected, as in 2,3, not {text!r}"
-        ) from None
 
 
 def tell(counts: Counter[str], quiet: bool) -> None:
@@ -114,10 +107,12 @@ def tell(counts: Counter[str], quiet: bool) -> None:
 def merge(
     first: Annotated[str, typer.Argument(metavar="TREES", help="A file with one layer.")],
     second: Annotated[str, typer.Argument(metavar="ENTITIES", help="A file with the other.")],
-    out: Annotated[str, typer.Argument(metavar="OUT", help="A file of JSON lines, or - .")],
+    positional: opt.Positional = None,
+    out: opt.Out = None,
     to: opt.To = None,
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
+    entity_columns: opt.EntityColumns = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Join the layers of the same sentences from two files.
@@ -126,16 +121,21 @@ def merge(
     named.
 
     Example:
-      fencepost merge gum/const/dev.ptb gum/ner/dev.jsonl dev.jsonl
+      fencepost merge gum/const/dev.ptb gum/ner/dev.jsonl -o dev.jsonl
     """
     from fencepost.formats import Reading, ReadSettings
     from fencepost.run.convert import merge as run
 
     if on_crossing == "drop-sentence":
         raise ConfigError("--on-crossing drop-sentence would leave one file shorter: use drop-span")
-    settings = ReadSettings(encoding=encoding, on_crossing=on_crossing)
+    target = opt.output_of(out, positional, quiet=quiet)
+    settings = ReadSettings(
+        encoding=encoding,
+        on_crossing=on_crossing,
+        entity_columns=opt.columns(entity_columns),
+    )
     one, other = (Reading(path, settings=settings) for path in (first, second))
-    tell(run(one, other, out, to=to, watch=watcher(quiet)), quiet)
+    tell(run(one, other, target, to=to, watch=watcher(quiet)), quiet)
 
 
 def prepare(
@@ -144,7 +144,10 @@ def prepare(
         typer.Argument(metavar="ptb|ctb7|genia|ace2004|ace2005", help="Which corpus."),
     ],
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Its original files.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder for the splits.")],
+    positional: opt.Positional = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FOLDER", help="For the splits.")
+    ] = None,
     train: Annotated[Path | None, typer.Option(help="List of files for training.")] = None,
     dev: Annotated[Path | None, typer.Option(help="List of files for development.")] = None,
     test: Annotated[Path | None, typer.Option(help="List of files for testing.")] = None,
@@ -154,19 +157,22 @@ def prepare(
     on_crossing: opt.OnCrossing = "error",
     quiet: opt.Quiet = False,
 ) -> None:
-    """Make the paper's splits from a corpus as its owners distribute it.
+    """Make the paper's splits from a corpus as it is distributed.
 
     Examples:
-      fencepost prepare ptb LDC99T42 data/ptb
-      fencepost prepare ctb7 LDC2010T07 data/ctb7 --train a.txt --dev b.txt --test c.txt
+      fencepost prepare ptb LDC99T42 -o data/ptb
+      fencepost prepare ctb7 LDC2010T07 -o data/ctb7 --train a.txt --dev b.txt --test c.txt
     """
     from fencepost.run.prepare import prepare as run
 
     lists = {"train": train, "dev": dev, "test": test}
+    folder = opt.output_of(out, positional, quiet=quiet)
+    if folder == "-":
+        raise ConfigError("the splits are files: -o FOLDER")
     found = run(
         corpus,
         source,
-        out,
+        Path(folder),
         ids={split: path for split, path in lists.items() if path is not None},
         encoding=encoding,
         on_crossing=on_crossing,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +15,7 @@ from fencepost.cli.progress import watcher
 from fencepost.cli.tables import plural, table
 
 if TYPE_CHECKING:
-    from fencepost.run.inspection import FileReport, Inspection, Layer
+    from fencepost.run.inspection import FileReport, Inspection, Layer, Problem
 
 _SHOWN = 10  # problems of a kind, and labels, that are listed before the rest is only counted
 
@@ -26,6 +27,7 @@ def trace(
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
+    entity_columns: opt.EntityColumns = None,
     drop_traces: opt.DropTraces = False,
     drop_functions: opt.DropFunctions = False,
 ) -> None:
@@ -45,6 +47,7 @@ def trace(
     settings = ReadSettings(
         encoding=encoding,
         on_crossing=on_crossing,
+        entity_columns=opt.columns(entity_columns),
         drop_traces=drop_traces,
         drop_functions=drop_functions,
     )
@@ -65,12 +68,14 @@ def inspect(
     drop_functions: opt.DropFunctions = False,
     drop_features: opt.DropFeatures = False,
     scheme: opt.Scheme = "auto",
+    entity_columns: opt.EntityColumns = None,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Count what annotated files hold and list everything that is wrong with them.
+    """Count what annotated files hold, and list what is wrong.
 
-    Leaves with status 1 if a problem was found.
+    Leaves with status 1 if a problem was found; notes, such as a label that is seen only once, are
+    no problem.
 
     Example:
       fencepost inspect train.ptb dev.ptb
@@ -85,6 +90,7 @@ def inspect(
         drop_functions=drop_functions,
         drop_features=drop_features,
         scheme=scheme,
+        entity_columns=opt.columns(entity_columns),
     )
     found = run(sources, format=from_, settings=settings, watch=watcher(quiet))
     print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if as_json else _told(found))
@@ -94,14 +100,19 @@ def inspect(
 
 def _told(found: Inspection) -> str:
     parts = [_told_file(file) for file in found.files]
-    kinds = Counter(problem.kind for problem in found.problems)
-    if not kinds:
-        parts.append("No problems found.")
-    for kind, count in kinds.most_common():
-        shown = [str(p) for p in found.problems if p.kind == kind][:_SHOWN]
-        more = [f"... and {count - _SHOWN:,} more"] if count > _SHOWN else []
-        parts.append("\n  ".join([f"{kind}: {plural(count, 'problem')}", *shown, *more]))
+    parts += _told_problems(found.problems, "problem") or ["No problems found."]
+    parts += _told_problems(found.notes, "note")
     return "\n\n".join(parts)
+
+
+def _told_problems(problems: Sequence[Problem], name: str) -> list[str]:
+    """Problems or notes by their kind, the most common first."""
+    parts = []
+    for kind, count in Counter(problem.kind for problem in problems).most_common():
+        shown = [str(p) for p in problems if p.kind == kind][:_SHOWN]
+        more = [f"... and {count - _SHOWN:,} more"] if count > _SHOWN else []
+        parts.append("\n  ".join([f"{kind}: {plural(count, name)}", *shown, *more]))
+    return parts
 
 
 def _told_file(file: FileReport) -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
+    from fencepost.run.progress import Watch, Watched
     from fencepost.run.texts import Texts
-    from fencepost.run.watching import Watch, Watched
     from fencepost.training.loop import Step
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ _PARTS = 10_000  # of an epoch
 
 def watcher(quiet: bool) -> Watch:
     """A function that goes through files and shows how far it is."""
-    from fencepost.run.watching import unwatched
+    from fencepost.run.progress import unwatched
 
     return unwatched if _unseen(quiet) else _watch
 
@@ -142,6 +142,7 @@ class TrainingBar:
     def __init__(self, epochs: int, *, runs: int = 1, quiet: bool) -> None:
         self.epochs = epochs
         self.runs = runs
+        self.quiet = quiet
         self.run = 0  # the one under way
         self.words = 0
         self.seconds = 0.0

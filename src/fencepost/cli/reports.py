@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import exp
 from typing import TYPE_CHECKING
 
 from fencepost.cli.tables import table
 
 if TYPE_CHECKING:
+    from fencepost.errors import DataError
     from fencepost.run.evaluate import Report, TagReport
-    from fencepost.run.metrics import Epoch
+    from fencepost.run.parse import Unparsed
     from fencepost.run.score import EntityReport, TreeReport
-    from fencepost.run.seeds import Summary
+    from fencepost.run.training.metrics import Epoch
+    from fencepost.run.training.seeds import Summary
+    from fencepost.run.training.train import Finished
     from fencepost.scoring.entities import Match
     from fencepost.structure import Parse
+
+_PLACES = 10  # that are named before the rest is only counted
+NO_WRAPPER = "a wrapper at the top (ROOT, TOP, S1, VROOT or no label) is not counted"
+
+
+def told_missed(missed: Iterable[DataError | Unparsed]) -> Iterator[str]:
+    """Problems in lines; a message of several places is shown once, with the places."""
+    places: dict[str, list[str]] = {}
+    for one in missed:
+        place = ":".join(str(part) for part in (one.path, one.line) if part)
+        places.setdefault(one.message, []).append(place)
+    for message, found in places.items():
+        if len(found) == 1:
+            yield f"{found[0]}: {message}" if found[0] else message
+        else:
+            more = f" and {len(found) - _PLACES:,} more" if len(found) > _PLACES else ""
+            yield f"{len(found):,} times: {message}\n  {', '.join(found[:_PLACES])}{more}"
 
 
 def told_trees(report: TreeReport) -> str:
@@ -42,7 +63,8 @@ def told_trees(report: TreeReport) -> str:
             continue
         values = [getattr(totals, field) for totals in (report.all, report.short)]
         rows.append([name, *(f"{value:,.{digits}f}" for value in values)])
-    return f"{table(rows)}\n\ngold data: {report.fingerprint}"
+    rule = "a wrapper at the top is left to the parameters" if report.wrapper else NO_WRAPPER
+    return f"{table(rows)}\n\n{rule}\ngold data: {report.fingerprint}"
 
 
 def told_entities(report: EntityReport) -> str:
@@ -91,6 +113,17 @@ def told_epoch(epoch: Epoch) -> str:
     return (
         f"epoch {epoch.epoch}: loss {epoch.loss:.3f}, dev {figures}{best}, "
         f"{epoch.seconds:.0f} s, {epoch.words_per_second:.0f} words/s{skipped}"
+    )
+
+
+def told_finished(finished: Finished) -> str:
+    """The end of a run: where its model is, how good it is, and how to use it."""
+    best, model = finished.best, shlex.quote(str(finished.model))
+    figures = ", ".join(f"{name} {value:.2f}" for name, value in best.dev.items())
+    told = "finished before; " if finished.before else ""
+    return (
+        f"{told}{finished.model}: dev {figures} (epoch {best.epoch} of {finished.epochs})\n"
+        f'use it: fencepost parse "Some text." --model {model}'
     )
 
 

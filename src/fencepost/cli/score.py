@@ -32,6 +32,7 @@ def score(
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
+    entity_columns: opt.EntityColumns = None,
     rename: opt.Rename = None,
     rename_tags: opt.RenameTags = None,
     relabel: opt.Relabels = None,
@@ -39,11 +40,13 @@ def score(
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Score predicted trees as EVALB does, and predicted entities by strict match.
+    """Score predicted trees (EVALB) and entities (strict match).
 
     Sentences are compared in order. Other words than in the gold file are an error; with --to evalb
     they are counted and reported the way that program does it. Labels are mapped (--rename and so
-    on) on both sides, after function tags are cut off.
+    on) on both sides, after function tags are cut off. A wrapper at the top (ROOT, TOP, S1, VROOT
+    or no label) does not count, as for analyse and evaluate; with --prm or --to evalb it is left to
+    the parameters, and those of COLLINS.prm delete TOP alone.
 
     Examples:
       fencepost score gold.ptb predicted.ptb
@@ -57,6 +60,7 @@ def score(
     settings = ReadSettings(
         encoding=encoding,
         on_crossing=on_crossing,
+        entity_columns=opt.columns(entity_columns),
         rename=opt.renames("--rename", rename),
         rename_tags=opt.renames("--rename-tag", rename_tags),
         relabel=opt.relabels(relabel),
@@ -78,6 +82,7 @@ def score(
                 predicted_format=from_,
                 settings=settings,
                 parameters=parameters,
+                wrapper=prm is not None,
                 watch=watcher(quiet),
             )
             told, data = told_trees(trees), trees.to_dict()

@@ -12,7 +12,7 @@ import typer
 from fencepost.cli import options as opt
 from fencepost.errors import ConfigError
 
-_EXTRA = ("fastapi", "prometheus_client", "starlette", "uvicorn")
+_EXTRA = ("fastapi", "fastapi_swagger", "prometheus_client", "starlette", "uvicorn")
 
 
 def serve(
@@ -48,12 +48,21 @@ def serve(
         float, typer.Option(min=0.1, help="Seconds after which who still waits is refused.")
     ] = 10.0,
     queue: Annotated[int, typer.Option(min=1, help="Requests at a time, at most.")] = 64,
+    device: opt.Device = "cpu",
+    local: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="A page that export-web has written: at /local, it parses in the browser.",
+        ),
+    ] = None,
+    backend: opt.Backend = "auto",
     precision: opt.Precision = "fp32",
     threads: opt.Threads = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log each request.")] = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Answer requests with parses, and show a page to explore them with.
+    """Answer requests with parses, and show a page to explore them.
 
     A browser shows the page, /docs tells of all that programs can ask for, and POST /v1/parse
     answers with JSON. Requests that come in together are parsed together. Ctrl-C ends it, when
@@ -62,13 +71,14 @@ def serve(
     Examples:
       fencepost serve
       fencepost serve --port 0 --max-words 5000
+      fencepost serve --local page
       FENCEPOST_TOKEN=secret fencepost serve --host 0.0.0.0 --allow-host parser.example.org
       curl localhost:8000/v1/parse -H 'Content-Type: application/json' -d '{"text": "It slept."}'
     """
     secret = _token(token, token_file)
     try:
         from fencepost.web.app import make_app
-        from fencepost.web.guards import THIS_MACHINE
+        from fencepost.web.middleware import THIS_MACHINE
         from fencepost.web.serving import address_of, is_this_machine, listen
         from fencepost.web.serving import serve as run
         from fencepost.web.settings import Settings
@@ -79,9 +89,12 @@ def serve(
             f'serve needs {error.name}, which is not here: pip install "fencepost[serve]"'
         ) from error
     from fencepost.parser.parser import load
+    from fencepost.run.browser import is_page
 
-    local = is_this_machine(host)
-    names = (*THIS_MACHINE, host, *(allow_host or ())) if local else tuple(allow_host or ())
+    if local is not None and not is_page(local):
+        raise ConfigError(f"--local {local}: no page that fencepost export-web has written")
+    is_here = is_this_machine(host)
+    names = (*THIS_MACHINE, host, *(allow_host or ())) if is_here else tuple(allow_host or ())
     settings = Settings(
         max_body=max_body,
         max_words=max_words,
@@ -89,13 +102,21 @@ def serve(
         queue=queue,
         token=secret,
         hosts=names or None,
+        local=local,
     )
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
-    if not local and secret is None:
+    if not is_here and secret is None:
         _note(f"anybody who can reach {host} may use this server; a token would keep others out")
     with listen(host, port) as listening:
-        parser = load(model, threads=threads, max_words=max_sentence, precision=precision)
+        parser = load(
+            model,
+            device=device,
+            threads=threads,
+            max_words=max_sentence,
+            backend=backend,
+            precision=precision,
+        )
         app = make_app(parser, settings, model=Path(model).name)
         if not quiet:
             _note(f"listening at {address_of(listening, host)} (Ctrl-C ends)")

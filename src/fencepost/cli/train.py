@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,8 +13,8 @@ import typer
 
 from fencepost.cli import options as opt
 from fencepost.cli.progress import TrainingBar, counting, watcher
-from fencepost.cli.reports import told_epoch, told_report, told_summary
-from fencepost.errors import DataError
+from fencepost.cli.reports import told_epoch, told_finished, told_report, told_summary
+from fencepost.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from fencepost.training.processes import Processes
@@ -34,7 +34,9 @@ def train(
     ] = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Train a model on annotated files; the best one is kept in OUT/model.
+    """Train a model on annotated files.
+
+    The best one is kept in OUT/model.
 
     Examples:
       fencepost train configs/gum-trees.toml --out runs/gum-trees
@@ -42,46 +44,89 @@ def train(
       fencepost train configs/gum-trees.toml --out runs/three --seeds 3
       fencepost train configs/gum-trees.toml --out runs/longer --set training.epochs=20
     """
-    from fencepost.config import read_settings
-    from fencepost.run.metrics import Epoch
-    from fencepost.run.seeds import Seed, Summary, run_seeds
-    from fencepost.run.train import Note, run_training
-    from fencepost.training.loop import Step
-    from fencepost.training.processes import joined
+    with needing_torch("train"):
+        from fencepost.run.training.seeds import run_seeds
+        from fencepost.run.training.start import settings_of_run
+        from fencepost.run.training.train import run_training
+        from fencepost.training.processes import joined
 
     processes = joined()
-    with _told_once(processes):
+    with told_once(processes):
         with processes.together():
-            settings = read_settings(config, changes=changes or ())
-        quiet = quiet or not processes.is_main
-        bar = TrainingBar(settings.training.epochs, runs=seeds or 1, quiet=quiet)
+            settings = settings_of_run(config, changes=changes or ())
         events = (
             run_training(settings, out, resume=resume)
             if seeds is None
             else run_seeds(settings, out, count=seeds, resume=resume)
         )
-        try:
-            for event in events:
-                if isinstance(event, Summary) and processes.is_main:
-                    bar.print(told_summary(event))
-                elif quiet:
-                    continue
-                elif isinstance(event, Seed):
-                    bar.run = event.number
-                    finished = ": finished before" if event.is_finished else ""
-                    bar.print(f"seed {event.seed}{finished}")
-                elif isinstance(event, Epoch):
-                    bar.print(told_epoch(event))
-                elif isinstance(event, Note):
-                    bar.print(f"note: {event.text}", note=True)
-                elif isinstance(event, Step):
-                    bar.show(event)
-        finally:
-            bar.stop()
+        bar = TrainingBar(
+            settings.training.epochs, runs=seeds or 1, quiet=quiet or not processes.is_main
+        )
+        with stoppable(out, is_main=processes.is_main):
+            show_training(events, bar, is_main=processes.is_main)
 
 
 @contextmanager
-def _told_once(processes: Processes) -> Iterator[None]:
+def needing_torch(command: str) -> Iterator[None]:
+    """Import what training needs; if it is missing, say what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{command} needs {error.name}, which is not here: pip install 'fencepost[train]'"
+        ) from error
+
+
+@contextmanager
+def stoppable(out: Path, *, is_main: bool = True) -> Iterator[None]:
+    """On Ctrl-C, say how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        begun = any(out.rglob("checkpoint-*"))
+        told = "goes on from the last checkpoint" if begun else "begins anew: no checkpoint yet"
+        if is_main:
+            print(f"fencepost: stopped; the same command with --resume {told}", file=sys.stderr)
+        raise
+
+
+def show_training(events: Iterable[object], bar: TrainingBar, *, is_main: bool = True) -> None:
+    """Go through a run, and show what happens.
+
+    Args:
+        events: of the run.
+        bar: where they are shown.
+        is_main: whether this process prints the results.
+    """
+    from fencepost.run.training.metrics import Epoch
+    from fencepost.run.training.seeds import Seed, Summary
+    from fencepost.run.training.train import Finished, Note
+    from fencepost.training.loop import Step
+
+    try:
+        for event in events:
+            if isinstance(event, Summary) and is_main:
+                bar.print(told_summary(event))
+            elif isinstance(event, Finished) and is_main:
+                bar.print(told_finished(event))
+            elif bar.quiet:
+                continue
+            elif isinstance(event, Seed):
+                bar.run = event.number
+                finished = ": finished before" if event.is_finished else ""
+                bar.print(f"seed {event.seed}{finished}")
+            elif isinstance(event, Epoch):
+                bar.print(told_epoch(event))
+            elif isinstance(event, Note):
+                bar.print(f"note: {event.text}", note=True)
+            elif isinstance(event, Step):
+                bar.show(event)
+    finally:
+        bar.stop()
+
+
+@contextmanager
+def told_once(processes: Processes) -> Iterator[None]:
     """An error of several processes is printed by one; all leave with status 2, and none earlier.
 
     The launcher ends the others as soon as one has left.
@@ -100,22 +145,21 @@ def _told_once(processes: Processes) -> Iterator[None]:
 
 
 def evaluate(
-    model: Annotated[
-        str,
-        typer.Argument(metavar="MODEL", help="A model that ships with fencepost, or a folder."),
-    ],
     source: Annotated[str, typer.Argument(metavar="FILE", help="Gold sentences.")],
+    positional: opt.Positional = None,
+    model: opt.ChosenModel = None,
     task: Annotated[
         Literal["tree", "entities", "tags"] | None,
         typer.Option(help="Which layer; without it, those that model and file have."),
     ] = None,
-    beams: opt.Beams = 1,
+    beams: opt.Beams = None,
     unmasked: Annotated[
         bool, typer.Option("--unmasked", help="Search without the canonical rules.")
     ] = False,
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",
+    entity_columns: opt.EntityColumns = None,
     keep_functions: Annotated[
         bool, typer.Option("--keep-functions", help="NP-SBJ is a label of its own, not NP.")
     ] = False,
@@ -123,29 +167,37 @@ def evaluate(
     rename_tags: opt.RenameTags = None,
     relabel: opt.Relabels = None,
     splice: opt.Splice = None,
+    device: opt.Device = "cpu",
+    backend: opt.Backend = "auto",
     precision: opt.Precision = "fp32",
     threads: opt.Threads = None,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Score a model on gold sentences: brackets as EVALB counts them, entities by strict match.
+    """Score a model on gold sentences.
 
-    Gold trees are read as they are for training, without traces, functions and features. Predicted
-    brackets stand over the gold words and tags; a wrapper at the top (TOP, ROOT, S1, VROOT or no
-    label) does not count. The model's own tags are scored beside them.
+    Brackets are counted as EVALB counts them, entities by strict match. Gold trees are read as they
+    are for training, without traces, functions and features. Predicted brackets stand over the gold
+    words and tags; a wrapper at the top (TOP, ROOT, S1, VROOT or no label) does not count. The
+    model's own tags are scored beside them.
 
     Examples:
-      fencepost evaluate en-small dev.ptb
-      fencepost evaluate runs/gum-trees/model dev.ptb --beam 8 --json
+      fencepost evaluate dev.ptb
+      fencepost evaluate dev.ptb -m runs/gum-trees/model --beam 8 --json
     """
     from fencepost.formats import Reading, ReadSettings
     from fencepost.parser.parser import load
     from fencepost.run.evaluate import evaluate as run
 
+    arguments = [source] if positional is None else [source, positional]
+    model, (source, *others) = opt.model_and_files(model, arguments, quiet=quiet)
+    if others:
+        raise ConfigError(f"{source} and {others[0]}: one file is expected, not two")
     settings = ReadSettings(
         encoding=encoding,
         # A parser that cannot find an entity has missed it: its sentence has to count.
         on_crossing="drop-span" if on_crossing == "drop-sentence" else on_crossing,
+        entity_columns=opt.columns(entity_columns),
         drop_traces=True,
         drop_functions=not keep_functions,
         drop_features=True,
@@ -154,7 +206,7 @@ def evaluate(
         relabel=opt.relabels(relabel),
         splice=tuple(splice or ()),
     )
-    loaded = load(model, threads=threads, precision=precision).model
+    loaded = load(model, device=device, threads=threads, backend=backend, precision=precision).model
     gold = list(watcher(quiet)(Reading(source, format=from_, settings=settings)))
     words = sum(len(parse.words) for parse in gold)
     with counting("parsing", words, quiet=quiet) as done:

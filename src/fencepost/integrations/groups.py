@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from fencepost.errors import DataError
+from fencepost.errors import DataError, clipped
 from fencepost.formats.docbin import (
     SCORES,
     SENTENCES,
@@ -297,4 +297,4 @@ def _start_of(span: Span) -> int:
 
 
 def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+    return repr(clipped(text, 60))

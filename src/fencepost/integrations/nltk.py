@@ -8,12 +8,13 @@ from math import log
 from pathlib import Path
 from typing import Any, Unpack
 
-from fencepost.errors import ConfigError, DataError
+from fencepost.config import whole_number
+from fencepost.errors import DataError
 from fencepost.parser import parser as fencepost
-from fencepost.parser.asking import Options
 from fencepost.parser.inputs import shown
+from fencepost.parser.options import ParseOptions
 from fencepost.structure import Document, Parse, Sentence
-from fencepost.text import split_words
+from fencepost.text.splitters import ENGLISH
 
 try:
     from nltk.parse.api import ParserI
@@ -42,15 +43,14 @@ class Parser(ParserI):  # type: ignore[misc]
         *,
         n_best: int = 1,
         probabilities: bool = False,
-        **options: Unpack[Options],
+        **options: Unpack[ParseOptions],
     ) -> None:
         self.parser = model if isinstance(model, fencepost.Parser) else fencepost.load(model)
-        self.n_best = _checked(n_best)
+        self.n_best = whole_number("n_best", n_best)
         self.probabilities = probabilities
         options["tasks"] = ["tree"]
         self._asked = self.parser.asked(**options)
-        wide: Options = {"beams": max(n_best, 10), **options}
-        self._asked_for_several = self.parser.asked(**wide)
+        self._asked_for_several = self.parser.asked(best=n_best, **options)
 
     def parse(self, sent: Sequence[str], *, n_best: int | None = None) -> Iterator[Tree]:
         """The trees of a sentence, the best first.
@@ -94,7 +94,7 @@ class Parser(ParserI):  # type: ignore[misc]
         return self._found((_tried(_sentence_of_text, text) for text in sentences), n_best)
 
     def _found(self, given: Iterator[Given], n_best: int | None) -> Iterator[Iterator[Tree]]:
-        k = self.n_best if n_best is None else _checked(n_best)
+        k = self.n_best if n_best is None else whole_number("n_best", n_best)
         return self._best_of_each(given) if k == 1 else (self._several(one, k) for one in given)
 
     def _best_of_each(self, given: Iterator[Given]) -> Iterator[Iterator[Tree]]:
@@ -134,12 +134,6 @@ class Parser(ParserI):  # type: ignore[misc]
         return ProbabilisticTree(tree.label(), list(tree), logprob=parse.log_prob / log(2))
 
 
-def _checked(n_best: int) -> int:
-    if n_best < 1:
-        raise ConfigError(f"n_best: at least 1, not {n_best}")
-    return n_best
-
-
 def _tried(make: Callable[[Any], Sentence], given: object) -> Given:
     """A sentence, or what is wrong with it."""
     try:
@@ -175,5 +169,4 @@ def _hint(word: object) -> str:
 def _sentence_of_text(text: object) -> Sentence:
     if not isinstance(text, str):
         raise TypeError(f"text was expected, not {shown(text)}; for words there is parse({text!r})")
-    offsets = split_words(text)
-    return Sentence(tuple(text[a:b] for a, b in offsets), text=text, offsets=tuple(offsets))
+    return ENGLISH.sentence(text)

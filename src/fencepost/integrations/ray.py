@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fencepost.checkpoints.model import FILES
 from fencepost.errors import ConfigError, FencepostError
 from fencepost.integrations.cluster import PATIENCE, Workers, connected, pool, require_ray
 from fencepost.run.corpus.plan import Portion, portion_of
@@ -35,10 +36,11 @@ from fencepost.run.corpus.work import (
     parse_portion,
     tries_of,
 )
+from fencepost.runtime.manifest import MANIFEST
 
 if TYPE_CHECKING:
-    from fencepost.model.precision import Precision
-    from fencepost.parser.asking import Asked
+    from fencepost.checkpoints.loading import Backend, Precision
+    from fencepost.parser.options import Asked
 
 _MOST_BLOCKS = 10_000  # that Ray Data keeps track of; each holds as many portions as it must
 _TOLD_EVERY = 0.5  # seconds
@@ -51,7 +53,8 @@ class Loading:
     model: str  # its name, or its folder
     fingerprint: str
     max_words: int
-    precision: Precision
+    backend: Backend = "auto"
+    precision: Precision = "fp32"
 
 
 def parse_on_ray(
@@ -64,7 +67,7 @@ def parse_on_ray(
         asked: what to find.
         loading: how a worker makes its parser.
         workers: how many, and with what.
-        tell: is told how far it is.
+        tell: called with the words and bytes that are done.
 
     Raises:
         ConfigError: there is no Ray, or no such cluster, or it went down.
@@ -137,6 +140,7 @@ class _Worker:
                     device="cuda" if gpus else "cpu",
                     threads=threads,
                     max_words=loading.max_words,
+                    backend=loading.backend,
                     precision=loading.precision,
                 )
         except FencepostError as error:
@@ -244,21 +248,18 @@ def _watched(ray: Any, tally: Any, before: int, tell: Tell | None) -> Iterator[N
 
 def _packed(ray: Any, loading: Loading) -> Any:
     """The files of the model in the object store, for machines that do not have it."""
-    from fencepost.parser.shipped import find_model
+    from fencepost.checkpoints.shipped import find_model
 
     folder = find_model(loading.model)
-    files = {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    paths = [folder / name for name in (*FILES, MANIFEST)]
+    files = {path.name: path.read_bytes() for path in paths if path.is_file()}
     return [ray.put(files)]  # in a list it is not fetched before it is asked for
 
 
 @contextmanager
 def _unpacked(loading: Loading, files: Any) -> Iterator[Path]:
     """The folder of the model on this machine: the same one, or a copy as long as it is read."""
-    from fencepost.parser.shipped import find_model
+    from fencepost.checkpoints.shipped import find_model
 
     if files is None:
         yield find_model(loading.model)
@@ -275,9 +276,7 @@ def _unpacked(loading: Loading, files: Any) -> Iterator[Path]:
 
     with tempfile.TemporaryDirectory(prefix="fencepost-model-") as copy:
         for name, data in ray.get(files[0]).items():
-            target = Path(copy, name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
+            Path(copy, name).write_bytes(data)
         yield Path(copy)
 
 

@@ -7,37 +7,41 @@ So it is quick to import, and changes nothing before the component is made.
 # spaCy checks settings by the types of `make`, which therefore have to be types and not strings.
 import io
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from inspect import Parameter, Signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from zipfile import ZipFile
 
 from spacy.language import Language
-from spacy.pipeline import Pipe
+from spacy.pipeline import Pipe, Sentencizer
 from spacy.scorer import Scorer
 from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 from spacy.util import minibatch
 
+from fencepost.checkpoints.shipped import DEFAULT, find_model, shipped_models
 from fencepost.errors import ConfigError
 from fencepost.formats.docbin import (
     ENTITIES,
     SENTENCES,
     TAGS,
     TREE,
+    Splitter,
     sentence_of,
     sentences_of,
     words_of,
 )
 from fencepost.integrations.extensions import EXTENSIONS, register
 from fencepost.integrations.groups import NonConstituentError, Outcome, keep
-from fencepost.parser.shipped import DEFAULT, find_model, shipped_models
+from fencepost.parser.options import OPTIONS, ManyOptions, Option
 from fencepost.structure import Document
+from fencepost.text.splitters import ENGLISH
 
 if TYPE_CHECKING:
-    from fencepost.parser.asking import Asked
+    from fencepost.parser.options import Asked
     from fencepost.parser.parser import Parser
 
 __all__ = ["Fencepost", "NonConstituentError", "Settings", "make", "register"]
@@ -48,6 +52,10 @@ _FILES = (
     "manifest.json",
     "labels.json",
     "tokenizer.json",
+    "encoder.onnx",
+    "lstm.onnx",
+    *(f"tree-{part}.onnx" for part in ("start", "point", "label")),
+    *(f"entities-{part}.onnx" for part in ("start", "point", "label")),
     "weights.safetensors",
     "README.md",
     "LICENSE.md",
@@ -57,22 +65,36 @@ _LICENCE = _FILES[-1]
 _log = logging.getLogger(__name__)
 
 
+def _configurable(options: Mapping[str, Option]) -> dict[str, Option]:
+    """The options of parsing that the config of a pipeline can hold.
+
+    Not a gazetteer: spaCy writes config as INI, where a phrase with a colon would be cut in two.
+    """
+    return {
+        name: option
+        for name, option in options.items()
+        if not option.placed and name != "gazetteer"
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the component is told in the pipeline's `config`."""
 
-    model: str = DEFAULT  # one that ships with fencepost, or a folder
+    model: str = DEFAULT  # one that ships with fencepost, a folder, or one of the hub
     spans_key: str = ENTITIES  # the span group for entities
-    tasks: Sequence[str] | None = None  # of tree, entities and tags; None: all that the model can
-    labels: Sequence[str] | None = None  # the only ones to use
-    beams: int = 1
-    consistent: bool = False  # whether entities never cross a span of the tree
-    min_probability: float = 0.0  # entities below it are left out
     set_tags: bool = False  # whether to overwrite token.tag_
     set_ents: bool = False  # whether to overwrite doc.ents, with the outermost entities
+    sentences: str = "fencepost"  # whose rules find boundaries where there are none; or "spacy"
     max_words: int = 20_000  # longer sentences are not parsed
     device: str = "cpu"
+    backend: str = "auto"
     precision: str = "fp32"
+    options: ManyOptions = field(
+        default_factory=lambda: cast(
+            ManyOptions, {name: one.default for name, one in _configurable(OPTIONS).items()}
+        )
+    )
 
     def __post_init__(self) -> None:
         if not self.spans_key or self.spans_key in (TREE, TAGS, SENTENCES):
@@ -80,7 +102,12 @@ class Settings:
                 f"spans_key: {self.spans_key!r} cannot be the span group for entities; "
                 f"{TREE}, {TAGS} and {SENTENCES} are taken, and any other name will do"
             )
-        if self.tasks is not None and not self.tasks:
+        if self.sentences not in _SPLITTERS:
+            raise ConfigError(
+                f"sentences: {self.sentences!r} is unknown; where a Doc has no boundaries, "
+                "'fencepost' finds them by its own rules, 'spacy' as its sentencizer does"
+            )
+        if self.options.get("tasks") == []:
             raise ConfigError(
                 "tasks: is empty; it should name some of tree, entities and tags, or be left out "
                 "for all that the model can"
@@ -112,22 +139,19 @@ class Fencepost(Pipe):  # type: ignore[misc]
         return self._parser
 
     def _load(self, name_or_path: str | Path) -> None:
+        from fencepost.checkpoints.loading import MOST_CARD
         from fencepost.parser.parser import load
+        from fencepost.runtime.manifest import read_bytes
 
         settings = self.settings
         parser = load(
             name_or_path,
             device=settings.device,
             max_words=settings.max_words,
+            backend=settings.backend,  # type: ignore[arg-type]
             precision=settings.precision,  # type: ignore[arg-type]
         )
-        asked = parser.asked(
-            tasks=settings.tasks,
-            labels=settings.labels,
-            beams=settings.beams,
-            consistent=settings.consistent,
-            min_probability=settings.min_probability,
-        )
+        asked = parser.asked(**settings.options)
         for setting, task in (("set_tags", "tags"), ("set_ents", "entities")):
             if getattr(settings, setting) and task not in asked.tasks:
                 raise ConfigError(
@@ -135,7 +159,7 @@ class Fencepost(Pipe):  # type: ignore[misc]
                     "it depends on the model, and on tasks"
                 )
         licence = find_model(name_or_path) / _LICENCE
-        self._licence = licence.read_bytes() if licence.is_file() else None
+        self._licence = read_bytes(licence, most=MOST_CARD) if licence.is_file() else None
         self._parser, self._asked = parser, asked
 
     def __call__(self, doc: Doc) -> Doc:
@@ -172,7 +196,8 @@ class Fencepost(Pipe):  # type: ignore[misc]
         """Parse Docs, all of their sentences in one go, and write down what was found."""
         parser, asked = self.parser, self._asked
         assert asked is not None
-        words = [_words(doc) for doc in docs]
+        splitter = _SPLITTERS[self.settings.sentences]
+        words = [_words(doc, splitter) for doc in docs]
         inputs = (sentence_of(sentence, None) for sentences in words for sentence in sentences)
         found = iter(list(parser.stream(inputs, asked)))
         for doc, sentences in zip(docs, words, strict=True):
@@ -276,9 +301,19 @@ def _read(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
 
-def _words(doc: Doc) -> list[list[Token]]:
+_SPLITTERS: dict[str, Splitter] = {
+    "fencepost": lambda doc: ENGLISH.starts(doc.text),
+    "spacy": lambda doc: [
+        token.idx
+        for token, starts in zip(doc, Sentencizer().predict([doc])[0], strict=True)
+        if starts
+    ],
+}
+
+
+def _words(doc: Doc, splitter: Splitter) -> list[list[Token]]:
     """The words of each sentence that has any; boundaries are set in a Doc that has none."""
-    sentences = sentences_of(doc)
+    sentences = sentences_of(doc, splitter)
     if not doc.has_annotation("SENT_START"):
         starts = {sentence.start for sentence in sentences}
         for token in doc:
@@ -295,47 +330,50 @@ def _outermost(entities: Iterable[Span]) -> list[Span]:
     return found
 
 
-def make(
-    nlp: Language,
-    name: str,
-    *,
-    model: str,
-    spans_key: str,
-    tasks: list[str] | None,
-    labels: list[str] | None,
-    beams: int,
-    consistent: bool,
-    min_probability: float,
-    set_tags: bool,
-    set_ents: bool,
-    max_words: int,
-    device: str,
-    precision: str,
-) -> Fencepost:
-    """The component of a pipeline, as `nlp.add_pipe("fencepost", config={...})` makes it."""
+def make(nlp: Language, name: str, **config: Any) -> Fencepost:
+    """The component of a pipeline, as `nlp.add_pipe("fencepost", config={...})` makes it.
+
+    Args:
+        nlp: the pipeline.
+        name: of the component.
+        config: the settings of the component, and the options of `Parser.parse_many`.
+    """
     register()
-    return Fencepost(
-        name,
-        Settings(
-            model=model,
-            spans_key=spans_key,
-            tasks=tasks,
-            labels=labels,
-            beams=beams,
-            consistent=consistent,
-            min_probability=min_probability,
-            set_tags=set_tags,
-            set_ents=set_ents,
-            max_words=max_words,
-            device=device,
-            precision=precision,
-        ),
+    names = [one.name for one in fields(Settings)]
+    own = {key: value for key, value in config.items() if key in names}
+    options = {key: value for key, value in config.items() if key not in names}
+    return Fencepost(name, Settings(**own, options=cast(ManyOptions, options)))
+
+
+def signature_of(options: Mapping[str, Option] = OPTIONS) -> Signature:
+    """The signature of `make`, by which spaCy checks the config, with options of parsing."""
+
+    def parameter(name: str, kind: Any, default: Any = Parameter.empty) -> Parameter:
+        return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+
+    return Signature(
+        [
+            parameter("nlp", Language),
+            parameter("name", str),
+            *(parameter(one.name, one.type, one.default) for one in fields(Settings)[:-1]),
+            *(
+                parameter(name, option.json, option.default)
+                for name, option in _configurable(options).items()
+            ),
+        ]
     )
 
 
+def default_config(signature: Signature) -> dict[str, Any]:
+    """The settings that a pipeline starts with."""
+    found = signature.parameters.values()
+    return {one.name: one.default for one in found if one.default is not Parameter.empty}
+
+
+vars(make)["__signature__"] = signature_of()
 Language.factory(
     "fencepost",
-    default_config=asdict(Settings()),
+    default_config=default_config(signature_of()),
     assigns=["doc.spans", *EXTENSIONS],
     func=make,
 )

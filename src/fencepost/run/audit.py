@@ -11,16 +11,21 @@ from heapq import nsmallest
 from typing import Any, NamedTuple
 
 from fencepost.batching.batches import by_words
+from fencepost.checkpoints.model import Model
 from fencepost.errors import ConfigError
 from fencepost.formats import Reading, ReadSettings
 from fencepost.formats.files import written_whole
-from fencepost.parser.asking import asked_of
+from fencepost.formats.labelstudio import list_of, prediction_of
+from fencepost.formats.marked import data_of
 from fencepost.parser.encoding import encode
-from fencepost.parser.model import Model
+from fencepost.parser.options import asked_of
 from fencepost.parser.predict import BATCH_WORDS, layers_of
 from fencepost.parser.steps import Step, given_steps
-from fencepost.run.watching import Watch, unwatched
+from fencepost.run.progress import Watch, unwatched
 from fencepost.structure import Parse, Sentence, Span
+from fencepost.structure.found import FoundSpan
+from fencepost.structure.span import in_order
+from fencepost.tasks.labels import split_spans
 
 _CHUNK_WORDS = 4 * BATCH_WORDS  # that wait, so that sentences of similar length can go together
 
@@ -44,6 +49,7 @@ class Finding:
     sentence: Sentence
     layer: str
     steps: tuple[Step, ...]  # the least likely first
+    entities: tuple[Span, ...] = ()  # all of the sentence, if the layer is theirs
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -87,7 +93,7 @@ class Unknown:
 
 @dataclass(slots=True)
 class Audit:
-    """What a model has found in an annotation."""
+    """The findings of a model in an annotation."""
 
     findings: list[Finding] = field(default_factory=list)  # the least likely first
     sentences: int = 0
@@ -118,7 +124,10 @@ class Audit:
             self.doubted[layer] += len(doubted)
             if doubted:
                 doubted.sort(key=lambda step: step.log_prob)
-                findings.append(Finding(path, line, parse.sentence, layer, tuple(doubted)))
+                entities = (parse.entities or ()) if layer == "entities" else ()
+                findings.append(
+                    Finding(path, line, parse.sentence, layer, tuple(doubted), entities)
+                )
         return findings
 
     def to_dict(self) -> dict[str, Any]:
@@ -159,9 +168,9 @@ def audit(
     Files are read as one goes through them, so they may be larger than memory.
 
     Args:
-        model: which judges.
+        model: to judge with.
         paths: files or folders.
-        tasks: which layers, of `tree` and `entities`; None: all that model and files have.
+        tasks: any of `tree` and `entities`; None: all that model and files have.
         top: how many findings are kept; None: all.
         format: of the files; None: what the suffix tells.
         settings: how they are read.
@@ -183,23 +192,19 @@ def audit_parses(
     """Go through gold parses, and keep what the model finds least likely.
 
     Args:
-        model: which judges.
+        model: to judge with.
         parses: with their places.
-        tasks: which layers, of `tree` and `entities`; None: all that model and parses have.
+        tasks: any of `tree` and `entities`; None: all that model and parses have.
         top: how many findings are kept; None: all.
     """
     layers = layers_of(model, asked_of(model, tasks=tasks))
     found = Audit()
-    was_training = model.network.training
-    model.network.eval()
-    try:
+    with model.network.evaluating():
         for chunk in _chunks(parses, layers):
             fresh = _findings(model, chunk, layers, found)
             most = len(found.findings) + len(fresh) if top is None else top
             # Where two are as likely, the one that was read first stays first.
             found.findings = nsmallest(most, found.findings + fresh, key=_likelihood)
-    finally:
-        model.network.train(was_training)
     return found
 
 
@@ -225,7 +230,7 @@ def _chunks(parses: Iterable[Placed], layers: Collection[str]) -> Iterator[list[
 def _findings(
     model: Model, chunk: Sequence[Placed], layers: Sequence[str], found: Audit
 ) -> list[Finding]:
-    """What is to be found in some sentences, in their order."""
+    """The findings in some sentences, in order."""
     walked: dict[int, dict[str, tuple[Step, ...]]] = {}
     for rows in by_words([len(placed.parse.words) for placed in chunk], most=BATCH_WORDS):
         parses = [chunk[row].parse for row in rows]
@@ -241,7 +246,7 @@ def _findings(
 def check_suffix(path: Path) -> None:
     """Refuse a file whose name does not tell in which form findings are to be written."""
     if _suffix(path) not in _LINES:
-        raise ConfigError(f"{path}: findings are written to {' or '.join(_LINES)}")
+        raise ConfigError(f"{path}: findings are written to {', '.join(_LINES)}")
 
 
 def write_findings(findings: Iterable[Finding], path: Path) -> None:
@@ -249,7 +254,8 @@ def write_findings(findings: Iterable[Finding], path: Path) -> None:
 
     Args:
         findings: the least likely first.
-        path: `.jsonl` has an object for each finding, `.tsv` a row for each step; `.gz` packs it.
+        path: `.jsonl` has an object for each finding, `.tsv` a row for each step, `.json` a task
+            for Label Studio; `.gz` packs it.
     """
     check_suffix(path)
     with written_whole(path) as file:
@@ -297,7 +303,28 @@ def _cells(span: Span, sentence: Sentence) -> tuple[int, int, str, str]:
     return span.start, span.end, span.label or "", sentence.text_between(span.start, span.end)
 
 
+def _tasks(findings: Iterable[Finding]) -> Iterator[str]:
+    """A task of Label Studio for each finding, with two predictions: the gold and the model's."""
+    return list_of(map(_task, findings))
+
+
+def _task(finding: Finding) -> dict[str, Any]:
+    parse, steps = Parse(finding.sentence), finding.steps
+    data = data_of(parse) | {"file": f"{finding.path}:{finding.line}", "layer": finding.layer}
+    doubted = split_spans(
+        FoundSpan(*step.span, finding.sentence, step.probability) for step in steps
+    )
+    gold = in_order({*doubted, *finding.entities})
+    rather = in_order({*split_spans(step.rather for step in steps)})
+    sides = (("annotation", gold, steps[0].probability), ("model", rather, 1.0))
+    predictions = [
+        prediction_of(parse, spans, score=score, version=version) for version, spans, score in sides
+    ]
+    return {"data": data, "predictions": predictions}
+
+
 _LINES: dict[str, Callable[[Iterable[Finding]], Iterator[str]]] = {
     ".tsv": _rows,
     ".jsonl": _objects,
+    ".json": _tasks,
 }

@@ -12,12 +12,12 @@ from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from fencepost.checkpoints.model import Model
+from fencepost.checkpoints.shipped import MODELS
 from fencepost.errors import ConfigError, DataError
-from fencepost.model.manifest import replace_files
 from fencepost.parser.calibration import Bin, Calibration, calibrate
-from fencepost.parser.model import Model
-from fencepost.parser.predict import Done, unheard
-from fencepost.parser.shipped import MODELS
+from fencepost.parser.predict import Done, no_progress
+from fencepost.runtime.manifest import replace_files
 from fencepost.scoring.parameters import COLLINS
 from fencepost.structure import Parse
 
@@ -40,6 +40,11 @@ def check_target(folder: Path, out: Path | None) -> None:
                 f"{folder.name}: this model ships with fencepost and is not changed; "
                 "pass --out FOLDER to write a calibrated copy of it"
             )
+        if folder.resolve().parent.name == "snapshots":  # of the cache of a hub
+            raise ConfigError(
+                f"{folder}: this model is kept for the hub and is not changed; pass --out FOLDER "
+                "to write a calibrated copy of it"
+            )
     elif out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise ConfigError(
             f"{out}: there is something already; pass a new folder, "
@@ -58,27 +63,27 @@ def check_picture(path: Path) -> None:
 
 
 def run_calibration(
-    model: Model, gold: Sequence[Parse], *, done: Done = unheard
+    model: Model, gold: Sequence[Parse], *, done: Done = no_progress
 ) -> tuple[Calibration, ...]:
     """A calibration of each head of a model; brackets count as they do for `evaluate`.
 
     Args:
-        model: which stays as it is.
+        model: not changed.
         gold: the annotation.
-        done: is told how many words were parsed, batch by batch.
+        done: called with the number of words after each batch.
 
     Raises:
         DataError: no sentence has a layer that the model has a pointing head for.
     """
     found = calibrate(model, gold, parameters=COLLINS, done=done)
     if not found:
-        heads = ", ".join(model.network.heads) or "none"
+        heads = ", ".join(model.network.layers) or "none"
         raise DataError(f"no sentence has a layer that the model has a pointing head for ({heads})")
     return found
 
 
 def notes(calibration: Calibration) -> Iterator[str]:
-    """What a person should know before trusting it."""
+    """Warnings for a person who is about to trust it."""
     spans, right = calibration.spans, calibration.right
     if spans < FEW:
         yield (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import pathlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import zip_longest
 from typing import Any
 
@@ -13,8 +14,8 @@ from fencepost.errors import DataError
 from fencepost.formats import Reading, write
 from fencepost.formats.brat import pair_of
 from fencepost.formats.files import check_not_read
-from fencepost.formats.registry import written_format
-from fencepost.run.watching import Watch, unwatched
+from fencepost.formats.registry import Format, unsaid, written_format
+from fencepost.run.progress import Watch, unwatched
 from fencepost.structure import Parse, Sentence, Tree
 
 Path = str | os.PathLike[str]
@@ -31,17 +32,30 @@ def convert(
     format = written_format(out, to)
     if format.name == "brat":
         _check_texts(reading, pathlib.Path(out))
-    unsaid: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
+    parses = _noting(watch(reading), format, out, lost)
+    with _placed(reading):
+        count = write(parses, out, format=format.name, **settings)
+    return Counter(sentences=count) + reading.counts + lost
 
-    def noting() -> Iterator[Parse]:
-        for parse in watch(reading):
-            for layer in ("tree", "entities"):
-                if getattr(parse, layer) is not None and layer not in format.layers:
-                    unsaid[f"{layer} layers that {format.name} cannot say"] += 1
-            yield parse
 
-    count = write(noting(), out, format=format.name, **settings)
-    return Counter(sentences=count) + reading.counts + unsaid
+def _noting(
+    parses: Iterable[Parse], format: Format, out: Path, lost: Counter[str]
+) -> Iterator[Parse]:
+    """The same parses; what a file of this format does not give back of them is counted."""
+    for parse in parses:
+        lost.update(f"{name} that {format.name} cannot say" for name in unsaid(parse, format, out))
+        yield parse
+
+
+@contextmanager
+def _placed(reading: Reading) -> Iterator[None]:
+    """Errors of writing a sentence name its place in the file that is read."""
+    try:
+        yield
+    except DataError as error:
+        error.at(*reading.place)
+        raise
 
 
 def _check_texts(reading: Reading, out: pathlib.Path) -> None:
@@ -56,8 +70,12 @@ def merge(
     first: Reading, second: Reading, out: Path, *, to: str | None = None, watch: Watch = unwatched
 ) -> Counter[str]:
     """Write one file with the layers of two that hold the same sentences in the same order."""
-    count = write(merged(first, second, watch=watch), out, format=to)
-    return Counter(sentences=count) + first.counts + second.counts
+    format = written_format(out, to)
+    lost: Counter[str] = Counter()
+    parses = _noting(merged(first, second, watch=watch), format, out, lost)
+    with _placed(first):
+        count = write(parses, out, format=format.name)
+    return Counter(sentences=count) + first.counts + second.counts + lost
 
 
 def merged(first: Reading, second: Reading, *, watch: Watch = unwatched) -> Iterator[Parse]:

@@ -24,8 +24,8 @@ from fencepost.formats.files import (
 )
 from fencepost.formats.html import page_of
 from fencepost.formats.registry import bare_suffix
+from fencepost.run.progress import Watch, unwatched
 from fencepost.run.typeset import fonts, typeset, typeset_one
-from fencepost.run.watching import Watch, unwatched
 from fencepost.structure import Parse
 
 Kind = Literal["svg", "pdf", "png", "html"]
@@ -91,7 +91,7 @@ def draw(
             `.pdf` or `.html` for all of them; an `.svg` or `.png` for a single one. `.gz` packs
             it, and `-` is standard output.
         kind: of the files; None: what the suffix tells, and SVG in a folder.
-        wanted: which drawings.
+        wanted: the drawings to make.
         watch: shows how far it is.
 
     Raises:
@@ -129,7 +129,7 @@ def draw(
 
 
 def _target(out: str, kind: Kind | None) -> tuple[Kind, Path | None]:
-    """What is written, and the folder for it if there is one."""
+    """The file names to write, and their folder if there is one."""
     if is_folder(out):
         if kind == "html":
             raise ConfigError("html is one page for all drawings: name a file, as in -o x.html")
@@ -200,7 +200,7 @@ def _drawings(chosen: Iterable[tuple[int, Parse]], wanted: Wanted) -> Iterator[D
 
 
 def _made(drawing: Drawing, make: Callable[[str], bytes], reading: Reading) -> bytes:
-    """What a file of one drawing holds; an error says which it is."""
+    """The content of a file of one drawing; an error names the drawing."""
     try:
         return make(drawing.svg)
     except DataError as error:

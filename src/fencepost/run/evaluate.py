@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fencepost.batching.batches import shares
-from fencepost.parser.model import Model
-from fencepost.parser.predict import Done, predict, unheard
+from fencepost.checkpoints.model import Model
+from fencepost.parser.predict import Done, no_progress, predict
 from fencepost.run.score import EntityReport, TreeReport
 from fencepost.scoring import Comparison, side_of_tree
 from fencepost.scoring.parameters import COLLINS
 from fencepost.scoring.totals import per_cent
-from fencepost.structure import Parse, Tree
+from fencepost.structure import Parse, Sentence, Tree
 from fencepost.structure.span import by_place
-from fencepost.training.processes import Processes
 
 
 @dataclass(slots=True)
@@ -36,17 +34,15 @@ class TagReport:
 
 
 Report = TreeReport | EntityReport | TagReport
-ALONE = Processes()
 
 
 def evaluate(
     model: Model,
     gold: Sequence[Parse],
     *,
-    beams: int = 1,
+    beams: int | None = None,
     canonical: bool = True,
-    done: Done = unheard,
-    processes: Processes = ALONE,
+    done: Done = no_progress,
 ) -> dict[str, Report]:
     """The scores of a model's heads on gold sentences, for the layers that these have.
 
@@ -54,20 +50,20 @@ def evaluate(
     confused with a word tag for an error of length. Tags are scored beside them.
 
     Args:
-        model: which parses.
+        model: to parse with.
         gold: the annotation.
-        beams: 1 is greedy search.
+        beams: 1 is greedy search; None: the model's own width.
         canonical: whether search keeps to the canonical rules; the paper's does not.
-        done: is told how many words were parsed, batch by batch.
-        processes: which share the work out, and all get the same scores.
+        done: called with the number of words after each batch.
     """
-    dealt = shares([len(parse.sentence) for parse in gold], processes.count)
-    plain = [replace(gold[row].sentence, tags=None) for row in dealt[processes.rank]]
-    own = predict(model, plain, beams=beams, canonical=canonical, done=done)
-    found: dict[int, Parse] = {}
-    for rows, parses in zip(dealt, processes.gather(own), strict=True):
-        found.update(zip(rows, parses, strict=True))
-    return compared(gold, [found[row] for row in range(len(gold))])
+    return compared(
+        gold, predict(model, untagged(gold), beams=beams, canonical=canonical, done=done)
+    )
+
+
+def untagged(gold: Sequence[Parse]) -> list[Sentence]:
+    """Gold sentences as a model reads them, without their tags."""
+    return [replace(parse.sentence, tags=None) for parse in gold]
 
 
 def compared(gold: Sequence[Parse], predicted: Sequence[Parse]) -> dict[str, Report]:

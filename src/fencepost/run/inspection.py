@@ -6,12 +6,12 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import Reading, ReadSettings
-from fencepost.run.watching import Watch, unwatched
+from fencepost.run.progress import Watch, unwatched
 from fencepost.structure import Parse, Span
 from fencepost.tasks.layers import POINTING, layer_spans
 from fencepost.transition import fill_gaps
@@ -37,7 +37,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Layer:
-    """What there is of one layer in a file."""
+    """Counts of one layer of a file."""
 
     sentences: int = 0
     words: int = 0
@@ -100,7 +100,7 @@ def _shape(spans: Sequence[Span]) -> tuple[int, list[int]]:
 
 @dataclass(slots=True)
 class FileReport:
-    """What there is in a file."""
+    """Counts and problems of a file."""
 
     path: str
     sentences: int = 0
@@ -113,10 +113,11 @@ class FileReport:
 
 @dataclass(slots=True)
 class Inspection:
-    """What was found in all files."""
+    """The report on all files."""
 
     files: list[FileReport] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)  # perhaps nothing is wrong
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -133,10 +134,8 @@ class Inspection:
                 }
                 for file in self.files
             ],
-            "problems": [
-                {"kind": p.kind, "path": p.path, "line": p.line, "message": p.message}
-                for p in self.problems
-            ],
+            "problems": [asdict(problem) for problem in self.problems],
+            "notes": [asdict(note) for note in self.notes],
         }
 
 
@@ -160,7 +159,7 @@ def inspect(
     settings: ReadSettings | None = None,
     watch: Watch = unwatched,
 ) -> Inspection:
-    """Go through files, count what is there and collect every problem."""
+    """Go through files, count what is there and collect every problem and what may be one."""
     inspection = Inspection()
     seen: dict[bytes, tuple[int, int]] = {}  # sentences, by file and line where they first stood
     for number, path in enumerate(paths):
@@ -193,7 +192,7 @@ def inspect(
                 if count == 1:
                     message = f"the {name} label {label!r} is seen only once"
                     place = str(path), layer.seen_at[label]
-                    inspection.problems.append(Problem("label seen once", *place, message))
+                    inspection.notes.append(Problem("label seen once", *place, message))
     return inspection
 
 

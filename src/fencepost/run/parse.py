@@ -1,7 +1,7 @@
-"""Parsing what people bring, and writing what was found.
+"""Parse input files and write the results.
 
-All of it goes through the parser as one stream, so that many small files are parsed as quickly as
-one large one; the results are told apart again by where their sentences came from.
+All inputs go through the parser as one stream, so that many small files are parsed as quickly as
+one large one.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,59 +20,81 @@ from fencepost.formats.files import STANDARD, OutputError, check_not_read, place
 from fencepost.formats.registry import Format, files_of
 from fencepost.run.explain import explain
 from fencepost.run.texts import Ended, Item, Texts
-from fencepost.structure import Parse, Sentence
+from fencepost.structure import Parse
 
 if TYPE_CHECKING:
-    from fencepost.parser.asking import Asked
+    from fencepost.parser.options import Asked
     from fencepost.parser.parser import Parser
     from fencepost.parser.predict import Done
+    from fencepost.text.splitters import Splitter
 
 
 @dataclass(slots=True)
 class Unparsed:
-    """What could not be parsed, and why."""
+    """A sentence that could not be parsed: its place, and the reason."""
 
     path: str
     line: int
-    status: str
+    message: str
 
     def __str__(self) -> str:
-        return f"{self.path or 'text'}:{self.line}: {self.status}"
+        return f"{self.path}:{self.line}: {self.message}"
 
 
 def parse_texts(
-    parser: Parser, texts: Texts, asked: Asked | None = None, *, done: Done | None = None
-) -> Iterator[Parse | Unparsed]:
-    """The parses of all sentences, in order; each has only its own part of the text.
+    parser: Parser,
+    texts: Texts,
+    asked: Asked,
+    *,
+    best: int = 1,
+    forgiving: bool = False,
+    done: Done | None = None,
+) -> Iterator[tuple[Parse, ...] | Unparsed | Ended]:
+    """The readings of each sentence, best first, with a mark at the end of each input.
+
+    Each parse has only its own part of the text.
 
     Args:
-        parser: which finds them.
-        texts: what is to be parsed.
-        asked: what to find; None: all.
-        done: is told how many words were parsed, batch by batch.
+        parser: with the model.
+        texts: the inputs.
+        asked: the options of parsing.
+        best: how many readings; one alone is found in batches.
+        forgiving: whether an input that cannot be read ends there, and the next one follows.
+        done: called with the number of words after each batch.
     """
-    for found in _found(parser, texts, asked or parser.asked(), done=done):
-        if isinstance(found, Unparsed):
-            yield found
-        elif not isinstance(found, Ended):
-            yield from found
+    from fencepost.parser.documents import status_of
+
+    pieces = _pieces(texts, parser.model.splitter, asked, forgiving=forgiving)
+    if best == 1:
+        parsed: Iterable[tuple[Item | Ended, Iterable[Parse | tuple[Parse, ...] | Exception]]]
+        parsed = parser.stream_items(pieces, asked, done=done)
+    else:
+        parsed = ((piece, _n_best(parser, piece, asked, best, done)) for piece in pieces)
+    for piece, results in parsed:
+        if isinstance(piece, Ended):
+            yield piece
+            continue
+        for result in results:
+            if isinstance(result, Exception):
+                yield Unparsed(piece.path or "text", piece.line, status_of(result))
+            else:
+                yield (result,) if isinstance(result, Parse) else result
 
 
-def read_several(
-    parser: Parser, texts: Texts, asked: Asked, *, best: int, done: Done | None = None
-) -> Iterator[tuple[Parse, ...] | Unparsed]:
-    """Several readings of each sentence, in order, the best first.
+def least_certain(found: Iterable[tuple[Parse, ...]], count: int) -> Iterator[tuple[Parse, ...]]:
+    """The sentences with the least certain spans, the least certain first.
 
     Args:
-        parser: which finds them.
-        texts: what is to be parsed.
-        asked: what to find.
-        best: how many readings; one alone is found in batches, as by `parse_texts`.
-        done: is told how many words were parsed.
+        found: the readings of each sentence; the best one counts.
+        count: how many sentences.
     """
-    for found in _found(parser, texts, asked, best=best, done=done):
-        if not isinstance(found, Ended):
-            yield found
+    yield from nsmallest(count, found, key=lambda readings: _certainty(readings[0]))
+
+
+def _certainty(parse: Parse) -> float:
+    """The probability of the least certain span; 1 if there are no spans."""
+    spans = (*(parse.tree.spans if parse.tree else ()), *(parse.entities or ()))
+    return min((span.probability for span in spans if span.probability is not None), default=1.0)
 
 
 def parse_into(
@@ -91,18 +114,18 @@ def parse_into(
 
     Args:
         folder: where the files go; it is made if it is not there.
-        parser: which finds what is written.
-        texts: what is to be parsed; its `names` are those of the files.
-        asked: what to find.
+        parser: with the model.
+        texts: the inputs; their `names` are those of the files.
+        asked: the options of parsing.
         format: of the files.
         best: how many readings of each sentence.
-        done: is told how many words were parsed.
+        done: called with the number of words after each batch.
     """
     check_layers(format, asked.tasks)
     missed: list[Unparsed | DataError] = []
-    found = _found(parser, texts, asked, best=best, done=done, forgiving=True)
+    parsed = parse_texts(parser, texts, asked, best=best, done=done, forgiving=True)
     for target, path in zip(targets(texts, folder, format), texts.paths, strict=True):
-        parses = _one_input(found, missed)
+        parses = _one_input(parsed, missed)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             write(parses, target, format=format.name)
@@ -167,10 +190,10 @@ class _BrokenOffError(Exception):
 
 
 def _one_input(
-    found: Iterator[tuple[Parse, ...] | Unparsed | Ended], missed: list[Unparsed | DataError]
+    parsed: Iterator[tuple[Parse, ...] | Unparsed | Ended], missed: list[Unparsed | DataError]
 ) -> Iterator[Parse]:
-    """What was found in the next input; what was not parsed is kept apart."""
-    for one in found:
+    """The parses of the next input; sentences without any go to `missed`."""
+    for one in parsed:
         if isinstance(one, Unparsed):
             missed.append(one)
         elif not isinstance(one, Ended):
@@ -189,49 +212,15 @@ def _pass_over(parses: Iterable[Parse], missed: list[Unparsed | DataError]) -> N
         missed.append(error.reason)
 
 
-def _found(
-    parser: Parser,
-    texts: Texts,
-    asked: Asked,
-    *,
-    best: int = 1,
-    done: Done | None = None,
-    forgiving: bool = False,
-) -> Iterator[tuple[Parse, ...] | Unparsed | Ended]:
-    """The readings of all sentences, with a mark at the end of each input."""
-    seen: deque[Item | Ended] = deque()
-    sentences = _sentences(texts, asked, seen, forgiving=forgiving)
-    for result in (
-        _streamed(parser, sentences, asked, done)
-        if best == 1
-        else _one_by_one(parser, sentences, asked, best=best, done=done)
-    ):
-        while isinstance(item := seen.popleft(), Ended):
-            yield item
-        if isinstance(result, str):
-            yield Unparsed(item.path, item.line, result)
-        else:
-            yield tuple(parse.over(parse.sentence.alone()) for parse in result)
-    yield from (item for item in seen if isinstance(item, Ended))
-
-
-def _streamed(
-    parser: Parser, sentences: Iterable[Sentence], asked: Asked, done: Done | None
-) -> Iterator[tuple[Parse, ...] | str]:
-    """The parse of each sentence, or why there is none."""
-    for document in parser.stream(sentences, asked, done=done):
-        yield document.sentences if document.is_ok else document.status
-
-
-def _one_by_one(
-    parser: Parser, sentences: Iterable[Sentence], asked: Asked, *, best: int, done: Done | None
-) -> Iterator[tuple[Parse, ...] | str]:
-    """Several readings of each sentence, or why there are none."""
-    for sentence in sentences:
+def _n_best(
+    parser: Parser, piece: Item | Ended, asked: Asked, best: int, done: Done | None
+) -> Iterator[tuple[Parse, ...] | Exception]:
+    """Several readings of each sentence of a piece, or why there are none."""
+    for sentence in piece.sentences:
         try:
             (readings,) = parser.n_best_many([sentence], best, asked)
         except (ConstraintError, DataError) as error:
-            yield str(error)
+            yield error
         else:
             yield readings
         if done is not None:
@@ -240,24 +229,25 @@ def _one_by_one(
 
 def explain_texts(parser: Parser, texts: Texts, asked: Asked) -> Iterator[str]:
     """Lines of text: all steps of all sentences."""
-    return explain(parser.steps_many(_sentences(texts, asked, deque()), asked))
+    pieces = _pieces(texts, parser.model.splitter, asked)
+    sentences = (sentence for piece in pieces for sentence in piece.sentences)
+    return explain(parser.steps_many(sentences, asked))
 
 
-def _sentences(
-    texts: Texts, asked: Asked, seen: deque[Item | Ended], *, forgiving: bool = False
-) -> Iterator[Sentence]:
-    """The sentences of texts, each with a note of where it came from."""
+def _pieces(
+    texts: Texts, splitter: Splitter, asked: Asked, *, forgiving: bool = False
+) -> Iterator[Item | Ended]:
+    """The pieces of texts, whose sentences have their own part of the text alone."""
     count = 0
-    for item in texts.pieces(forgiving=forgiving):
-        if isinstance(item, Ended):
-            seen.append(item)
-            continue
-        for one in item.sentences:
-            seen.append(item)
-            count += 1
-            if asked.is_placed and count > 1:
-                raise ConstraintError(
-                    "must and forbid count the words of one sentence, and there are several"
-                )
-            # Tags of a file are those of its annotators; the model is asked for its own.
-            yield replace(one, tags=None) if "tags" in asked.tasks else one
+    for piece in texts.pieces(splitter, forgiving=forgiving):
+        count += len(piece.sentences)
+        if asked.is_placed and count > 1:
+            raise ConstraintError(
+                "must and forbid count the words of one sentence, and there are several"
+            )
+        if isinstance(piece, Item):
+            sentences = (sentence.alone() for sentence in piece.sentences)
+            if "tags" in asked.tasks:  # the model's own, not those of a file's annotators
+                sentences = (replace(sentence, tags=None) for sentence in sentences)
+            piece = replace(piece, sentences=tuple(sentences))
+        yield piece

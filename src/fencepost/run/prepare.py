@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,17 +21,29 @@ from fencepost.formats.settings import OnCrossing, ReadSettings
 from fencepost.formats.writing import write
 from fencepost.structure import Parse
 
-# What is written, and how many sentences of each split are published, where that is fixed.
-_FORMATS = {"ptb": "ptb", "ctb7": "ptb", "genia": "jsonl", "ace2004": "jsonl", "ace2005": "jsonl"}
-_PUBLISHED = {"ptb": (39_832, 1_700, 2_416), "genia": (15_022, 1_669, 1_855)}
 
-CORPORA = tuple(_FORMATS)
-WITH_LISTS = ("ctb7", "ace2004", "ace2005")  # of the documents of each split
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A corpus that can be prepared."""
+
+    documents: Callable[..., Iterator[Document]]  # reads its folder, with the options below
+    format: str  # of what is written
+    options: frozenset[str] = frozenset()  # of `encoding`, `on_crossing`, and `ids` of each split
+    published: tuple[int | None, ...] = (None,) * len(SPLITS)  # sentences of each split
+
+
+CORPORA = {
+    "ptb": Corpus(ptb_documents, "ptb", frozenset({"encoding"}), (39_832, 1_700, 2_416)),
+    "ctb7": Corpus(ctb_documents, "ptb", frozenset({"ids", "encoding"})),
+    "genia": Corpus(genia_documents, "jsonl", published=(15_022, 1_669, 1_855)),
+    "ace2004": Corpus(ace_documents, "jsonl", frozenset({"ids", "encoding", "on_crossing"})),
+    "ace2005": Corpus(ace_documents, "jsonl", frozenset({"ids", "encoding", "on_crossing"})),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitCounts:
-    """What a split holds and what was left out of it, to be compared with published numbers."""
+    """Counts of a split and of what was left out, to compare with published numbers."""
 
     documents: int = 0
     sentences: int = 0
@@ -74,8 +86,13 @@ def prepare(
     _check(corpus, ids or {}, encoding)
     ReadSettings(encoding=encoding or "utf-8", on_crossing=on_crossing)  # refuses other choices
     source, out = Path(source), Path(out)
-    documents = _documents(corpus, source, ids or {}, encoding=encoding, on_crossing=on_crossing)
-    targets = {split: out / f"{split}.{_FORMATS[corpus]}" for split in SPLITS}
+    known = CORPORA[corpus]
+    options = {"ids": ids, "encoding": encoding, "on_crossing": on_crossing}
+    documents = known.documents(
+        source,
+        **{name: options[name] for name in known.options if options[name] is not None},
+    )
+    targets = {split: out / f"{split}.{known.format}" for split in SPLITS}
     for target in targets.values():
         if target.is_dir():
             raise DataError("cannot be written: this is a folder", path=str(target))
@@ -84,18 +101,18 @@ def prepare(
         totals = _write(documents, drafts)
         for split, target in targets.items():
             os.replace(drafts[split], target)
-    published = _PUBLISHED.get(corpus, (None,) * len(SPLITS))
     return {
         split: SplitCounts(**totals[split], published=number)
-        for split, number in zip(SPLITS, published, strict=True)
+        for split, number in zip(SPLITS, known.published, strict=True)
     }
 
 
 def _check(corpus: str, ids: Mapping[str, Path], encoding: str | None) -> None:
     """Refuse what cannot be asked for, before anything is read."""
-    if corpus not in _FORMATS:
+    if corpus not in CORPORA:
         raise ConfigError(f"the corpus {corpus!r} is unknown; known are {', '.join(CORPORA)}")
-    wanted = SPLITS if corpus in WITH_LISTS else ()
+    options = CORPORA[corpus].options
+    wanted = SPLITS if "ids" in options else ()
     missing = [split for split in wanted if split not in ids]
     if missing:
         raise ConfigError(
@@ -106,25 +123,8 @@ def _check(corpus: str, ids: Mapping[str, Path], encoding: str | None) -> None:
     if unused:
         what = "has train, dev and test" if wanted else "has fixed splits"
         raise ConfigError(f"{corpus} {what}; a list for {', '.join(unused)} means nothing")
-    if encoding is not None and corpus == "genia":
+    if encoding is not None and "encoding" not in options:
         raise ConfigError("GENIA's XML says itself which encoding it has; leave the setting out")
-
-
-def _documents(
-    corpus: str,
-    source: Path,
-    ids: Mapping[str, Path],
-    *,
-    encoding: str | None,
-    on_crossing: OnCrossing,
-) -> Iterator[Document]:
-    if corpus == "ptb":
-        return ptb_documents(source, encoding=encoding or "utf-8")
-    if corpus == "ctb7":
-        return ctb_documents(source, ids, encoding=encoding)
-    if corpus == "genia":
-        return genia_documents(source)
-    return ace_documents(source, ids, encoding=encoding or "utf-8", on_crossing=on_crossing)
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from fencepost.errors import DataError
 from fencepost.formats import Reading, ReadSettings
 from fencepost.formats.cleaning import TRACE
 from fencepost.formats.registry import format_of
+from fencepost.run.progress import Watch, unwatched
 from fencepost.run.sides import Placed, Sides
-from fencepost.run.watching import Watch, unwatched
 from fencepost.scoring import (
     COLLINS,
     Comparison,
@@ -23,6 +23,7 @@ from fencepost.scoring import (
     Side,
     Totals,
 )
+from fencepost.scoring.brackets import without_wrapper
 from fencepost.scoring.entities import Match
 from fencepost.scoring.evalb import Printed, evalb
 from fencepost.structure.span import by_place
@@ -38,6 +39,7 @@ class TreeReport:
     all: Totals = field(default_factory=Totals)
     short: Totals = field(default_factory=Totals)
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
+    wrapper: bool = False  # whether one at the top counts, as far as the parameters say
     gold_tags: bool = False  # predicted brackets stand over them: their accuracy says nothing
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,6 +51,7 @@ class TreeReport:
             "task": "tree",
             **every,
             f"length<={self.cut_off}": short,
+            "wrapper": "by the parameters" if self.wrapper else "left out",
             "gold_data": _of_fingerprint(self.fingerprint),
         }
 
@@ -128,7 +131,7 @@ def layers_of(path: Path, format: str | None, settings: ReadSettings) -> frozens
 def evalb_output(
     gold: Iterable[Placed], predicted: Iterable[Placed], parameters: Parameters = COLLINS
 ) -> Iterator[Printed]:
-    """What the EVALB program prints for two files."""
+    """The output of the EVALB program for two files."""
     return evalb((side for _, side in gold), (side for _, side in predicted), parameters)
 
 
@@ -140,18 +143,33 @@ def score_trees(
     predicted_format: str | None = None,
     settings: ReadSettings | None = None,
     parameters: Parameters = COLLINS,
+    wrapper: bool = False,
     watch: Watch = unwatched,
 ) -> TreeReport:
-    """The bracket score of a predicted file."""
+    """The bracket score of a predicted file.
+
+    Args:
+        gold: the annotation.
+        predicted: what to score.
+        gold_format: None: what the suffix tells.
+        predicted_format: None: what the suffix tells.
+        settings: how both are read.
+        parameters: EVALB's.
+        wrapper: whether a wrapper at the top (ROOT, TOP, S1, VROOT or no label) is left to the
+            parameters; else it does not count, as in `evaluate` and `analyse`.
+        watch: shows how far it is.
+    """
     settings = settings or ReadSettings()
     comparison = Comparison(parameters)
-    report = TreeReport(parameters.cut_off)
+    report = TreeReport(parameters.cut_off, wrapper=wrapper)
     ours = Sides(gold, gold_format, settings)
     theirs = Sides(predicted, predicted_format, settings)
     for number, (one, other) in enumerate(zip_longest(watch(ours), theirs), 1):
         if one is None or other is None:
             raise too_short(predicted if other is None else gold, number - 1)
         (line, gold_side), (other_line, predicted_side) = one, other
+        if not wrapper:
+            gold_side, predicted_side = map(without_wrapper, (gold_side, predicted_side))
         counts = comparison.compare(gold_side, predicted_side)
         if counts.status == 1:
             problem = difference_of_words(_spoken(gold_side), _spoken(predicted_side), parameters)
@@ -220,7 +238,7 @@ def _spoken(side: Side) -> list[str]:
 def difference_of_words(
     gold: Sequence[str], predicted: Sequence[str], rules: Parameters = COLLINS
 ) -> str:
-    """What is different between two sentences; nothing if they have the same words."""
+    """The difference between two sentences; empty if they have the same words."""
     for index, (one, other) in enumerate(zip(gold, predicted, strict=False)):
         if not rules.same_word(one, other):
             return f"word {index} is {other!r}, where the gold file has {one!r}"

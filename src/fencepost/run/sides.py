@@ -81,7 +81,7 @@ def _sides_of_lines(source: Source, settings: ReadSettings) -> Iterator[Placed]:
 
 
 def _mapped(side: Side, settings: ReadSettings) -> Side:
-    """What is compared, with labels and tags mapped as the settings say."""
+    """The two sides of a comparison, with labels and tags mapped as the settings say."""
     if not settings.maps_labels:
         return side
     tags = rename_tags(side.tags, settings.rename_tags)

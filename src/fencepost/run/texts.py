@@ -1,4 +1,4 @@
-"""What people bring to be parsed: a text, files of text or of words, whole folders."""
+"""The inputs to parse: a text, files of text or of words, whole folders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fencepost.formats.files import STANDARD, Source, files_below
 from fencepost.formats.jsonl import id_of, parse_of
 from fencepost.formats.registry import FORMATS, READABLE, bare_suffix, format_of
 from fencepost.structure import Sentence
-from fencepost.text import split_text, split_words
+from fencepost.text.splitters import ENGLISH, Splitter
 
 Kind = Literal["text", "lines", "words"]
 KINDS = ("text", "lines", "words")  # how files without annotation are read
@@ -40,13 +40,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """One of the inputs has been read to its end, or as far as an error in it."""
+    """The end of an input, or an error that ended it."""
 
     error: DataError | None = None
+    sentences: tuple[()] = ()
 
 
 class Texts:
-    """What is to be parsed, piece by piece, so that files may be larger than memory.
+    """The inputs to parse, read piece by piece, so that files may be larger than memory.
 
     Args:
         inputs: texts, files, folders, or `-` for standard input.
@@ -56,6 +57,7 @@ class Texts:
         encoding: of the files.
         is_text: whether the inputs are text, even if there are files with such names.
         without: a folder whose files are not read if it lies inside of one that is.
+        entity_columns: of CoNLL files.
 
     Attributes:
         names: of what each of the inputs gives, as paths without a suffix: below a folder that was
@@ -73,11 +75,17 @@ class Texts:
         encoding: str = "utf-8",
         is_text: bool = False,
         without: Path | None = None,
+        entity_columns: tuple[int, ...] | None = None,
     ) -> None:
         self.kind = kind
         self.format = format
         # Only the words are wanted: that entities cross is no reason to stop.
-        self.settings = ReadSettings(encoding=encoding, on_crossing="drop-span", drop_traces=True)
+        self.settings = ReadSettings(
+            encoding=encoding,
+            on_crossing="drop-span",
+            drop_traces=True,
+            entity_columns=entity_columns,
+        )
         self.words_read = 0
         self.place = ("", 0)
         self.names: list[str] = []
@@ -111,16 +119,19 @@ class Texts:
     def __iter__(self) -> Iterator[Item]:
         return (piece for piece in self.pieces() if isinstance(piece, Item))
 
-    def pieces(self, *, forgiving: bool = False) -> Iterator[Item | Ended]:
+    def pieces(
+        self, splitter: Splitter = ENGLISH, *, forgiving: bool = False
+    ) -> Iterator[Item | Ended]:
         """The pieces of all inputs, with a mark at the end of each.
 
         Args:
+            splitter: of text, by the rules of a language.
             forgiving: whether an input that cannot be read ends there, and the next one follows.
         """
         for source in self._sources:
             error: DataError | None = None
             try:
-                for item in self._read(source):
+                for item in self._read(source, splitter):
                     self.words_read += sum(map(len, item.sentences))
                     self.place = (item.path, item.line)
                     yield item
@@ -146,10 +157,10 @@ class Texts:
             return Source(path, encoding=self.settings.encoding)
         return Reading(path, format=self.format, settings=self.settings)
 
-    def _read(self, source: str | Source | Reading) -> Iterator[Item]:
+    def _read(self, source: str | Source | Reading, splitter: Splitter) -> Iterator[Item]:
         if isinstance(source, str):
             for number, text in enumerate([source] if self.kind == "text" else source.split("\n")):
-                yield Item(self._sentences(text), "", number + 1)
+                yield Item(self._sentences(text, splitter), "", number + 1)
             return
         self._current = source
         if isinstance(source, Reading):
@@ -160,29 +171,27 @@ class Texts:
         if self.format == "jsonl" or (
             self.format is None and suffix in FORMATS["jsonl"].suffixes and self.kind == "text"
         ):
-            pieces = self._objects(source)
+            pieces = self._objects(source, splitter)
         elif self.kind == "text":
-            pieces = self._paragraphs(source)
+            lines = ((source.line, line) for line in source.lines())
+            pieces = ((first, splitter.split(text)) for first, text in paragraphs(lines))
         else:
-            pieces = ((source.line, self._sentences(line)) for line in source.lines())
+            pieces = ((source.line, self._sentences(line, splitter)) for line in source.lines())
         for line, sentences in pieces:
             yield Item(sentences, source.name, line)
 
-    def _sentences(self, text: str) -> tuple[Sentence, ...]:
+    def _sentences(self, text: str, splitter: Splitter) -> tuple[Sentence, ...]:
         if self.kind == "text":
-            return split_text(text)
+            return splitter.split(text)
         if self.kind == "words":
-            found = (Sentence(tuple(text.split())),)
+            sentence = Sentence(tuple(text.split()))
         else:
-            offsets = tuple(split_words(text))
-            found = (Sentence(tuple(text[a:b] for a, b in offsets), None, text, offsets),)
-        return found if found[0].words else ()
+            sentence = splitter.sentence(text)
+        return (sentence,) if sentence.words else ()
 
-    def _paragraphs(self, source: Source) -> Iterator[tuple[int, tuple[Sentence, ...]]]:
-        lines = ((source.line, line) for line in source.lines())
-        return ((first, split_text(text)) for first, text in paragraphs(lines))
-
-    def _objects(self, source: Source) -> Iterator[tuple[int, tuple[Sentence, ...]]]:
+    def _objects(
+        self, source: Source, splitter: Splitter
+    ) -> Iterator[tuple[int, tuple[Sentence, ...]]]:
         """JSON lines: words stay as they are, and text without words is split."""
         for line in source.lines():
             if not line.strip():
@@ -191,7 +200,7 @@ class Texts:
                 data = object_in(line)
                 given = given_by(data, self.settings)
                 if isinstance(given, str):
-                    yield source.line, _named(split_text(given), id_of(data))
+                    yield source.line, _named(splitter.split(given), id_of(data))
                 else:
                     yield source.line, (given,)
             except DataError as error:
@@ -223,7 +232,7 @@ def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def object_in(line: str) -> Any:
-    """What a line of JSON says."""
+    """The value of a line of JSON."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -231,7 +240,7 @@ def object_in(line: str) -> Any:
 
 
 def given_by(data: Any, settings: ReadSettings) -> str | Sentence:
-    """What an object has for a parser: its words, or its text if it has nothing but that."""
+    """The input of a parser in an object: its words, or its text if it has nothing but that."""
     if isinstance(data, dict) and isinstance(data.get("text"), str):
         told = [data.get(key) for key in ("words", "tokens", "offsets", "tree")]
         if not any(value is not None for value in told):
@@ -262,7 +271,7 @@ def names_a_file(given: str) -> bool:
 
 
 def _name(path: str, given: str) -> str:
-    """What the result of a file is called, without a suffix."""
+    """The name of a file's result, without a suffix."""
     if path == STANDARD:
         return "stdin"
     name = PurePath(os.path.relpath(path, given) if path != given else os.path.basename(path))
@@ -279,7 +288,7 @@ def _files(given: str, format: str | None, without: Path | None) -> list[str]:
         suffixes = {suffix for known in READABLE for suffix in known.suffixes}
         suffixes.update(TEXT_SUFFIXES)
     else:
-        suffixes = set(format_of(given, format).suffixes)
+        suffixes = set(format_of(given, format).own_suffixes)
     found = {str(path) for path in files_below(folder) if bare_suffix(path) in suffixes}
     hidden = None if without is None else without.resolve()
     if hidden is not None and folder.resolve() in hidden.parents:

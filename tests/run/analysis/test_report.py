@@ -16,11 +16,10 @@ from fencepost.cli import main
 from fencepost.drawing.colours import PALETTES
 from fencepost.errors import ConfigError, DataError, FencepostError
 from fencepost.formats import ReadSettings
-from fencepost.run import analysis_pictures
-from fencepost.run.analyse import Analysis, analyse, names_of
-from fencepost.run.analysis_examples import mistakes_of
-from fencepost.run.analysis_page import report, write_report
-from fencepost.run.analysis_pictures import TITLES, picture
+from fencepost.run.analysis.examples import mistakes_of
+from fencepost.run.analysis.page import report, write_report
+from fencepost.run.analysis.pictures import TITLES, picture
+from fencepost.run.analysis.report import Analysis, analyse, names_of
 from fencepost.run.score import score_entities, score_trees
 from fencepost.scoring.parameters import COLLINS
 
@@ -476,7 +475,7 @@ class TestCommand:
             status, _, err = run(gold, predicted, "-o", tmp_path / "report.html")
         assert status == 2
         assert "report.html: cannot be written: its folder is not open for writing" in err
-        monkeypatch.setattr(analysis_pictures, "find_spec", lambda name: None)
+        monkeypatch.setattr("fencepost.run.analysis.pictures.find_spec", lambda name: None)
         status, _, err = run(gold, predicted, "-o", tmp_path / "report.html")
         assert status == 2
         assert "pip install 'fencepost[train]'" in err

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-from fencepost.parser.asking import Asked
+from fencepost.parser.inputs import Prepared
+from fencepost.parser.options import Asked
 from fencepost.run.corpus.plan import Plan, make_plan
 from fencepost.run.corpus.rows import Row, RowSettings, rows_of
 from fencepost.run.corpus.run import Run, Summary, absorbed, parse_here
 from fencepost.run.corpus.work import Job
 from fencepost.structure import Document, Parse, Sentence
 from fencepost.text import split_text
+from fencepost.text.splitters import ENGLISH
 
 if TYPE_CHECKING:
     from fencepost.parser.parser import Parser
@@ -28,7 +32,7 @@ class Splitter:
         chunk: how many inputs are read before any document is given out.
         stop: the row, counted from 0 over all calls, at which `error` is raised instead.
         error: what is raised.
-        heard: is told each input.
+        heard: is told the sentences of each input.
         parse: makes a document of an input.
     """
 
@@ -38,36 +42,46 @@ class Splitter:
         chunk: int = 3,
         stop: int | None = None,
         error: BaseException | None = None,
-        heard: Callable[[Any], None] | None = None,
+        heard: Callable[[tuple[Sentence, ...]], None] | None = None,
         parse: Callable[[Any], Document] | None = None,
     ) -> None:
         self.chunk, self.stop, self.heard = chunk, stop, heard
         self.parse = parse or document_of
         self.error = error or KeyboardInterrupt()
         self.rows = 0
+        self.model = SimpleNamespace(splitter=ENGLISH)
 
-    def stream(
-        self, xs: Iterable[Any], asked: Asked, *, done: Callable[[int], None] | None = None
-    ) -> Iterator[Document]:
+    def stream_items(
+        self, items: Iterable[Any], asked: Asked, *, done: Callable[[int], None] | None = None
+    ) -> Iterator[tuple[Any, list[Parse]]]:
         chunk: list[Any] = []
-        for x in xs:
-            chunk.append(x)
+        for item in items:
+            chunk.append(item)
             if len(chunk) == self.chunk:
                 yield from self._parsed(chunk, done)
                 chunk = []
         yield from self._parsed(chunk, done)
 
-    def _parsed(self, chunk: list[Any], done: Callable[[int], None] | None) -> Iterator[Document]:
-        documents = [self.parse(x) for x in chunk]
+    def _parsed(
+        self, chunk: list[Any], done: Callable[[int], None] | None
+    ) -> Iterator[tuple[Any, list[Parse]]]:
+        documents = [self.parse(item.row.given) if hasattr(item, "row") else None for item in chunk]
         if done is not None:
-            done(sum(len(parse.words) for one in documents for parse in one.sentences))
-        for x, document in zip(chunk, documents, strict=True):
+            done(sum(len(one.words) for each in documents if each for one in each.sentences))
+        for item, document in zip(chunk, documents, strict=True):
+            if document is None:  # the end of a shard
+                yield item, []
+                continue
             if self.rows == self.stop:
                 raise self.error
             self.rows += 1
             if self.heard is not None:
-                self.heard(x)
-            yield document
+                self.heard(item.input.sentences)
+            status = item.row.problem or (None if document.is_ok else document.status)
+            yield (
+                replace(item, input=Prepared((), document.text, status)),
+                list(document.sentences),
+            )
 
 
 def document_of(x: str | Sentence) -> Document:

@@ -29,7 +29,7 @@ from fencepost.run.corpus.results import Format, read_documents
 from fencepost.run.corpus.rows import RowSettings
 from fencepost.run.corpus.run import Run, absorbed, fingerprint, parse_here, portions_of
 from fencepost.run.corpus.work import Done, Job
-from fencepost.structure import Document
+from fencepost.structure import Document, Sentence
 from tests.parser.test_parser import lively_model
 from tests.run.corpus.fakes import (
     ASKED,
@@ -328,6 +328,40 @@ class TestGoingOn:
                 assert files_in(out) == expected
                 assert splitter.rows < ROWS / 2
 
+    def test_a_shard_with_other_bytes_of_the_same_size_is_made_again(
+        self, plan: Plan, format: Format, expected: dict[str, bytes], tmp_path: Path
+    ) -> None:
+        out = tmp_path / "out"
+        parsed(plan, out, format=format)
+        for name in sorted(expected.keys() - {"_manifest.json"}):
+            before = (out / name).stat()
+            (out / name).write_bytes(bytes(len(expected[name])))
+            os.utime(out / name, ns=(before.st_atime_ns, before.st_mtime_ns))
+            parsed(plan, out, format=format, resume=True)
+            assert files_in(out) == expected
+
+    @pytest.mark.parametrize("is_finished", [False, True])
+    @pytest.mark.parametrize("name", ["g.txt", "pair.ann", "pair.txt"])
+    def test_an_input_with_other_bytes_of_the_same_size_and_time_is_refused(
+        self, tmp_path: Path, is_finished: bool, name: str
+    ) -> None:
+        source, out = fill(tmp_path / "in"), tmp_path / "out"
+        (source / "pair.txt").write_text("Ann met Bo .\n")
+        (source / "pair.ann").write_text("T1\tPER 0 3\tAnn\n")
+        splitter = Splitter(stop=None if is_finished else 20)
+        try:
+            parsed(planned(source, shard_bytes=80), out, splitter=splitter)
+        except KeyboardInterrupt:
+            assert not is_finished
+        before, data = (source / name).stat(), (source / name).read_bytes()
+        (source / name).write_bytes(data[:-1] + b" ")
+        os.utime(source / name, ns=(before.st_atime_ns, before.st_mtime_ns))
+        shown = name.replace("pair.txt", "pair.ann")
+        with pytest.raises(ConfigError, match=f"  checksums: {shown}: .* then, .* now"):
+            parsed(planned(source, shard_bytes=80), out, resume=True)
+        (source / name).write_bytes(data)  # at another time, which does not matter
+        parsed(planned(source, shard_bytes=80), out, resume=True)
+
     def test_what_is_damaged_is_made_again(
         self, plan: Plan, format: Format, expected: dict[str, bytes], stopped: Path
     ) -> None:
@@ -352,7 +386,9 @@ class TestGoingOn:
         out = tmp_path / "out"
         parsed(plan, out)
         manifest = json.loads((out / "_manifest.json").read_bytes())
-        damaged: list[Any] = [None, [5], [{}], [{"file": "x"}]]
+        record = manifest["shards"][0]
+        wrong = [{**record, "rows": "5"}, {**record, "failures": 5}, {**record, "file": []}]
+        damaged: list[Any] = [None, [5], [{}], [{"file": "x"}], *([one] for one in wrong)]
         for shards in damaged:
             (out / "_manifest.json").write_text(json.dumps({**manifest, "shards": shards}))
             with pytest.raises(ConfigError, match=r"_manifest\.json: no manifest of a run"):
@@ -392,10 +428,6 @@ class TestGoingOn:
         assert refused()[0] == f"  inputs: g.txt: {len(text)} then, {len(text) + 4} now"
         (source / "g.txt").unlink()
         assert refused()[0] == f"  inputs: g.txt: {len(text)} then, null now"
-        (source / "g.txt").write_bytes(text)
-        if not is_finished:
-            (line,) = refused()
-            assert line.startswith("  modified: g.txt: ")
 
     def test_another_text_is_refused(self, tmp_path: Path) -> None:
         parsed(planned("A text."), tmp_path / "out")
@@ -465,8 +497,8 @@ class TestWhatCannotBeRead:
         path.write_bytes(b"One.\n\nTwo.\n\nThree.")
         plan = planned(path, shard_bytes=8)
 
-        def heard(x: Any) -> None:
-            if x == "One.":
+        def heard(sentences: tuple[Sentence, ...]) -> None:
+            if [one.text for one in sentences] == ["One."]:
                 path.write_bytes(change)
 
         summary = parsed(plan, tmp_path / "out", splitter=Splitter(chunk=1, heard=heard))
@@ -567,7 +599,7 @@ class TestMemory:
         many, most = self.peak(tmp_path / "b.jsonl", tmp_path / "b", 10_000)
         assert many > 29_000_000
         assert many > 99 * few
-        assert most < many / 100
+        assert most < many / 10
         assert most < little + 200_000  # a file that is cut has more shards, with a record each
 
     def test_large_rows_do_not_wait_for_each_other(self, tmp_path: Path) -> None:
@@ -620,13 +652,14 @@ class TestWithAModel:
 
 
 def test_the_fingerprint_of_a_model_is_that_of_its_files(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"1")
-    (tmp_path / "d").mkdir()
+    (tmp_path / "config.json").write_bytes(b"1")
     first = fingerprint(tmp_path)
+    (tmp_path / "notes.txt").touch()
+    os.truncate(tmp_path / "notes.txt", 2**40)
     assert first == fingerprint(tmp_path)
-    (tmp_path / "d/b").write_bytes(b"2")
+    (tmp_path / "config.json").write_bytes(b"2")
     second = fingerprint(tmp_path)
-    (tmp_path / "d/b").rename(tmp_path / "d/c")
+    (tmp_path / "config.json").rename(tmp_path / "labels.json")
     assert len({first, second, fingerprint(tmp_path)}) == 3
 
 

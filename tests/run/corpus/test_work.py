@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.parser.asking import Asked
+from fencepost.parser.options import Asked
 from fencepost.run.corpus.plan import Portion
 from fencepost.run.corpus.results import Format, read_documents
 from fencepost.run.corpus.rows import RowSettings
@@ -99,7 +99,7 @@ class TestShards:
         parser = as_parser(Splitter(heard=heard.append))
         parse_portion(parser, job_of(tmp_path), portion, ASKED)
         parse_portion(parser, job_of(tmp_path), portion, Asked(tasks=("tree", "tags")))
-        assert heard == [Sentence(("a",), ("A",)), Sentence(("a",))]
+        assert heard == [(Sentence(("a",), ("A",)),), (Sentence(("a",)),)]
 
     def test_the_time_is_told_by_stages(self, tmp_path: Path) -> None:
         portion = portion_in(tmp_path, b"a\n\n" * 100)
@@ -171,6 +171,19 @@ class TestWhatWasDone:
         path.write_bytes(path.read_bytes()[:-1] or b"x")
         assert done_before(job, portion) is None
         path.unlink()
+        assert done_before(job, portion) is None
+
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [("rows", "5"), ("failures", 5), ("failures", {"x": "y"}), ("words", None)],
+    )
+    def test_a_record_of_wrong_types_counts_for_nothing(
+        self, job: Job, portion: Portion, key: str, value: object
+    ) -> None:
+        path = Path(job.record(portion))
+        records = json.loads(path.read_bytes())
+        records[0][key] = value
+        path.write_text(json.dumps(records))
         assert done_before(job, portion) is None
 
     def test_a_record_comes_back_from_json(self) -> None:

@@ -3,11 +3,11 @@ from pathlib import Path
 import pytest
 
 from fencepost.errors import TrainingError
-from fencepost.run.metrics import NAME, Epoch, add_epoch, best_epoch, read_epochs
-from fencepost.run.seeds import run_seeds
-from fencepost.run.train import run_training
+from fencepost.run.training.metrics import NAME, Epoch, add_epoch, best_epoch, read_epochs
+from fencepost.run.training.seeds import run_seeds
+from fencepost.run.training.train import run_training
 from tests.eight import settings, write_eight
-from tests.run.test_picture import epochs
+from tests.run.training.test_picture import epochs
 
 
 def test_epochs_come_back_as_they_were(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ class TestDamaged:
         with pytest.raises(TrainingError, match=r"run/metrics\.jsonl:1: no record of an epoch"):
             list(run_training(chosen, out, resume=True))
         (out / NAME).rename(tmp_path / NAME)
-        *_, last = run_training(chosen, out, resume=True)
+        *_, last, _ = run_training(chosen, out, resume=True)
         assert last == read_epochs(out)[-1]
         assert [epoch.epoch for epoch in read_epochs(out)] == [2, 3]
         assert (out / "training.png").exists()

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.run.metrics import Epoch
-from fencepost.run.picture import draw_training
+from fencepost.run.training.metrics import Epoch
+from fencepost.run.training.picture import draw_training
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

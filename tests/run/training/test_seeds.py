@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 
 from fencepost.errors import ConfigError
-from fencepost.run.metrics import Epoch
-from fencepost.run.seeds import Seed, Spread, Summary, run_seeds, summarise
+from fencepost.run.training.metrics import Epoch
+from fencepost.run.training.seeds import Seed, Spread, Summary, run_seeds, summarise
+from fencepost.run.training.train import Finished
 from tests.eight import settings, write_eight
-from tests.run.test_picture import epochs
+from tests.run.training.test_picture import epochs
 
 
 def test_mean_and_spread_are_told_by_head() -> None:
@@ -26,7 +27,7 @@ def test_each_seed_has_its_folder_and_finished_ones_are_not_run_again(tmp_path: 
             break  # between two seeds
     with pytest.raises(ConfigError, match="--resume"):
         next(run_seeds(chosen, out, count=2))
-    *events, summary = run_seeds(chosen, out, count=2, resume=True)
+    *events, summary, end = run_seeds(chosen, out, count=2, resume=True)
     assert [event for event in events if isinstance(event, Seed)] == [
         Seed(1, 0, True),
         Seed(2, 1, False),
@@ -34,6 +35,9 @@ def test_each_seed_has_its_folder_and_finished_ones_are_not_run_again(tmp_path: 
     assert len([event for event in events if isinstance(event, Epoch)]) == 2
     assert isinstance(summary, Summary)
     assert summary.seeds == (1, 2)
+    assert isinstance(end, Finished)
+    best = max((1, 2), key=lambda seed: summary.heads["tags"].figures[seed - 1])
+    assert end.model == out / f"seed-{best}/model"
     assert sorted(path.name for path in out.iterdir()) == ["seed-1", "seed-2", "summary.json"]
     written = json.loads((out / "summary.json").read_text())
     assert written["heads"]["tags"]["mean"] == pytest.approx(summary.heads["tags"].mean)

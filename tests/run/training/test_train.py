@@ -1,6 +1,7 @@
 """Runs of training: where they start from, and what they leave."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,25 +10,16 @@ import pytest
 import torch
 from torch import Tensor
 
+from fencepost.checkpoints.trainable import load_trainable
 from fencepost.config import Corpus, DataSettings, Settings, checked
 from fencepost.errors import ConfigError, ModelError
-from fencepost.parser.loading import load_model
-from fencepost.run.metrics import Epoch, read_epochs
-from fencepost.run.train import Note, read_corpora, run_training
+from fencepost.run.training.corpora import read_corpora
+from fencepost.run.training.metrics import Epoch, read_epochs
+from fencepost.run.training.train import Finished, Note, run_training
 from fencepost.structure import Tree
 from fencepost.tasks.labels import NO_LABELS
 from fencepost.training.loop import Step
 from tests.eight import LINES, settings, write_eight
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
-@pytest.fixture
-def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.run.train.draw_training", lambda *_: None)
 
 
 @pytest.fixture
@@ -79,7 +71,7 @@ def test_half_precision_learns_too(data: Path, tmp_path: Path) -> None:
     except ConfigError:
         pytest.skip("this processor cannot run an LSTM in bf16")
     assert epochs[-1].loss < epochs[0].loss
-    weights = load_model(tmp_path / "run/model").network.state_dict()
+    weights = load_trainable(tmp_path / "run/model").network.state_dict()
     assert {value.dtype for value in weights.values()} == {torch.float32}
 
 
@@ -103,11 +95,10 @@ class TestFineTuning:
         _, notes = events_of(chosen, tmp_path / "second")
         where = f"{tmp_path}/first/model: "
         assert notes == [
-            where + "labels of entities that are new: bird",
-            where + "labels of entities that are left behind: animal, object, person, place",
+            where + "the head entities begins anew, since it has no label in common",
             where + "the head tags is left behind",
         ]
-        numbers = load_model(tmp_path / "second/model").numbers
+        numbers = load_trainable(tmp_path / "second/model").numbers
         assert numbers.labels["entities"].names == ("bird",)
         assert numbers.words is not None
         assert numbers.words.items[-1] == "emu"
@@ -133,7 +124,7 @@ class TestFineTuning:
             {"a.ptb": {"rename": {"HEADING": "NP"}}, "b.ptb": {"sample": 0.5}},
         )
         events_of(first, tmp_path / "first")
-        names = load_model(tmp_path / "first/model").numbers.labels["tree"].names
+        names = load_trainable(tmp_path / "first/model").numbers.labels["tree"].names
         assert set(names) == {"S", "NP", "NML", "VP", NO_LABELS}
         chosen = settings(
             tmp_path, heads, epochs=2, init=str(tmp_path / "first/model"), augment={"share": 0.5}
@@ -149,7 +140,7 @@ class TestFineTuning:
             where + "labels of tree that are new: WHNP",
             where + f"labels of tree that are left behind: NML, {NO_LABELS}",
         ]
-        names = load_model(tmp_path / "second/model").numbers.labels["tree"].names
+        names = load_trainable(tmp_path / "second/model").numbers.labels["tree"].names
         assert set(names) == {"S", "NP", "VP", "WHNP"}
 
     def test_needs_a_model(self, data: Path, tmp_path: Path) -> None:
@@ -224,8 +215,8 @@ def test_a_run_from_before_a_setting_was_there_goes_on(data: Path, tmp_path: Pat
 
 
 def same_weights(one: Path, other: Path) -> None:
-    ours: dict[str, Tensor] = load_model(one).network.state_dict()
-    theirs = load_model(other).network.state_dict()
+    ours: dict[str, Tensor] = load_trainable(one).network.state_dict()
+    theirs = load_trainable(other).network.state_dict()
     for name, value in ours.items():
         assert torch.equal(value, theirs[name]), name
 
@@ -259,3 +250,25 @@ def test_sentences_are_skipped_by_their_ids(tmp_path: Path) -> None:
     assert ids("GUM_essay_*") == ["GUM_news_1-1"]
     with pytest.raises(ConfigError, match=r"skip: no sentence has an id like 'GUM_esay_\*'"):
         ids("GUM_news_*", "GUM_esay_*")
+
+
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize("state", ["older", "damaged"])
+def test_a_run_without_its_last_checkpoint_is_not_finished(
+    data: Path, tmp_path: Path, state: str
+) -> None:
+    chosen = settings(data, {"tags": {}}, epochs=2, threads=1, checkpoint_seconds=0)
+    list(run_training(chosen, tmp_path / "run"))
+    newest = max((tmp_path / "run").glob("checkpoint-*"))
+    if state == "older":
+        shutil.rmtree(newest)
+    else:
+        (newest / "state.json").write_text("{")
+    events = list(run_training(chosen, tmp_path / "run", resume=True))
+    assert [event.epoch for event in events if isinstance(event, Epoch)] == [2]
+    assert isinstance(events[-1], Finished)
+    assert not events[-1].before
+    assert newest.exists()
+    (end,) = run_training(chosen, tmp_path / "run", resume=True)
+    assert isinstance(end, Finished)
+    assert end.before

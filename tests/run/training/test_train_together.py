@@ -12,11 +12,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from fencepost.checkpoints.trainable import load_trainable
 from fencepost.config import read_settings
 from fencepost.errors import ConfigError
-from fencepost.parser.loading import load_model
-from fencepost.run.metrics import read_epochs
-from fencepost.run.train import run_training
+from fencepost.run.training.metrics import read_epochs
+from fencepost.run.training.train import run_training
 from fencepost.training.device import accelerator_for
 from tests.eight import write_eight
 from tests.training.pair import (
@@ -104,7 +104,7 @@ def same_runs(one: Path, other: Path) -> None:
         assert epoch.loss == pytest.approx(same.loss, rel=LOSS)
         assert epoch.dev == same.dev
         assert (epoch.epoch, epoch.is_best) == (same.epoch, same.is_best)
-    ours, theirs = (load_model(run / "model").network.state_dict() for run in (one, other))
+    ours, theirs = (load_trainable(run / "model").network.state_dict() for run in (one, other))
     assert ours.keys() == theirs.keys()
     for name in ours:
         torch.testing.assert_close(
@@ -169,7 +169,9 @@ def test_accelerate_ends_if_a_process_is_killed_and_launched_again_does_what_one
     assert rest > 0
     status, printed, told = launch(*command(config, out, "--resume")).ended()
     assert (status, told) == (0, "")
-    lines = [line[:8] for line in printed.splitlines()]
+    *lines, where, _ = printed.splitlines()
+    assert where.startswith(f"{out}/model: dev ")
+    lines = [line[:8] for line in lines]
     assert len(lines) >= rest  # perhaps once more an epoch of which there was no checkpoint yet
     assert lines == [f"epoch {n}:" for n in range(1, 7)][-len(lines) :]
     same_runs(out, whole)
@@ -195,7 +197,7 @@ def test_seeds_are_run_together_too(config: Path, folder: Path) -> None:
     assert sorted(path.name for path in out.iterdir()) == ["seed-1", "seed-2", "summary.json"]
     ends = run_pair(fencepost, *command(config, out, *short, "--resume", "--quiet"))
     assert [status for status, *_ in ends] == [0, 0]
-    assert ends[0][1].count("tree") == 1
+    assert ends[0][1].count("tree") == 2, "in the table, and of the best model"
     assert ends[1][1:] == ("", "")
 
 

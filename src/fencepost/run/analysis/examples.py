@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from fencepost.drawing.html import parse_html
 from fencepost.drawing.markup import data_of, escaped, quoted
-from fencepost.run.analyse import System
-from fencepost.run.analysis_markup import shown, table
-from fencepost.run.analysis_mistakes import Example, Group, Kind
+from fencepost.run.analysis.markup import shown, table
+from fencepost.run.analysis.mistakes import Example, Group, Kind
+from fencepost.run.analysis.report import System
 from fencepost.scoring.breakdown import Layer
 from fencepost.scoring.mistakes import Reason
 from fencepost.structure import Parse, Span

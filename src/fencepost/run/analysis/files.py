@@ -13,8 +13,8 @@ from fencepost.formats.cleaning import TRACE, clean
 from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.ptb import chunks
 from fencepost.formats.registry import format_of
+from fencepost.run.progress import Watch, unwatched
 from fencepost.run.score import difference_of_words, too_short
-from fencepost.run.watching import Watch, unwatched
 from fencepost.scoring import side_of_line
 from fencepost.scoring.breakdown import Layer
 from fencepost.structure import Parse, Sentence, Tree
@@ -26,7 +26,7 @@ _NAMES = {"tree": "tree", "entities": "entities layer"}
 
 
 class Placed(NamedTuple):
-    """What a file has of one sentence, and where."""
+    """The annotation of one sentence in a file, and its place."""
 
     path: str
     line: int

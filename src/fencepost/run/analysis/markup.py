@@ -1,4 +1,4 @@
-"""What the parts of the report of an analysis share: tables, and how it looks."""
+"""Markup that the parts of an analysis report share: tables and style."""
 
 from __future__ import annotations
 

@@ -16,10 +16,9 @@ from fencepost.formats.files import (
     without_halves,
     written_whole,
 )
-from fencepost.run.analyse import Analysis, LayerAnalysis
-from fencepost.run.analysis_examples import mistakes_of
-from fencepost.run.analysis_markup import STYLE, percents, shown, table
-from fencepost.run.analysis_pictures import (
+from fencepost.run.analysis.examples import mistakes_of
+from fencepost.run.analysis.markup import STYLE, percents, shown, table
+from fencepost.run.analysis.pictures import (
     FEW,
     LABELS,
     TITLES,
@@ -27,6 +26,7 @@ from fencepost.run.analysis_pictures import (
     check_matplotlib,
     picture,
 )
+from fencepost.run.analysis.report import Analysis, LayerAnalysis
 from fencepost.scoring.entities import Match
 
 TITLE = "Error analysis"

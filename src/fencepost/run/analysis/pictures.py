@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fencepost.drawing.colours import PALETTES
 from fencepost.drawing.markup import NO_LABEL, visible
 from fencepost.errors import ConfigError
-from fencepost.run.analyse import LayerAnalysis
+from fencepost.run.analysis.report import LayerAnalysis
 from fencepost.scoring.breakdown import Layer
 from fencepost.scoring.entities import Match
 
@@ -63,7 +63,7 @@ def picture(analysis: LayerAnalysis, by: str, *, theme: Theme = "light") -> str:
     Args:
         analysis: of some systems.
         by: `length`, `children`, `label`, `depth` or `sentence`.
-        theme: whose colours it has.
+        theme: of its colours.
     """
     import warnings
 

@@ -10,9 +10,9 @@ from typing import Any
 from fencepost.errors import ConfigError
 from fencepost.formats import ReadSettings
 from fencepost.formats.files import STANDARD
-from fencepost.run.analysis_files import read_files
-from fencepost.run.analysis_mistakes import Group, grouped
-from fencepost.run.watching import Watch, unwatched
+from fencepost.run.analysis.files import read_files
+from fencepost.run.analysis.mistakes import Group, grouped
+from fencepost.run.progress import Watch, unwatched
 from fencepost.scoring import Fingerprint
 from fencepost.scoring.bootstrap import Difference, compared
 from fencepost.scoring.breakdown import Breakdown, Layer, breakdown
@@ -24,7 +24,7 @@ from fencepost.structure.span import by_place
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What one system has right and wrong."""
+    """The scores and mistakes of one system."""
 
     name: str
     path: str
@@ -154,7 +154,7 @@ def analyse(
 
 
 def names_of(predicted: Sequence[str], names: Sequence[str] = ()) -> list[str]:
-    """What systems are called: as told, or like their files, as shortly as tells them apart.
+    """The names of systems: those given, or their files, as short as keeps them apart.
 
     >>> names_of(["a/greedy.ptb", "b/beam.ptb"]), names_of(["a/out.ptb", "b/out.ptb"])
     (['greedy', 'beam'], ['a/out.ptb', 'b/out.ptb'])

@@ -43,7 +43,7 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is read, and how it is divided."""
+    """The inputs of a run, divided into portions."""
 
     files: tuple[File, ...]
     portions: tuple[Portion, ...]
@@ -143,7 +143,7 @@ def _files(given: str, settings: RowSettings, without: str | None = None) -> lis
     suffixes = {suffix for known in READABLE for suffix in known.suffixes}
     suffixes.update(TEXT_SUFFIXES, _TABLES)
     if settings.format is not None:
-        suffixes = set(FORMATS[settings.format].suffixes)
+        suffixes = set(FORMATS[settings.format].own_suffixes)
     found = [file for file in files if bare_suffix(file.name) in suffixes]
     if without is not None:
         found = [file for file in found if not _lies_in(file.path, without)]
@@ -198,7 +198,7 @@ def _annotation(format: str) -> Kind:
 
 
 def _name(name: str) -> str:
-    """What the result of a file is called, without a suffix.
+    """The name of a file's result, without a suffix.
 
     Whoever reads a folder passes over names that begin with an underscore or a dot, and no name may
     have more than 255 bytes.

@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol
 
 from fencepost.errors import ConfigError, DataError
@@ -25,11 +26,11 @@ from fencepost.formats.files import without_halves
 from fencepost.formats.jsonl import line_of
 from fencepost.run.corpus.store import File, files_at, opened, pyarrow
 from fencepost.structure import Document
+from fencepost.structure.plain import DIGITS
 
 Format = Literal["jsonl", "parquet"]
 SUFFIXES: Mapping[Format, str] = {"jsonl": ".jsonl", "parquet": ".parquet"}
 
-_DIGITS = 6  # of probabilities
 _GROUP = 20_000  # words in a row group of Parquet, and rows
 _LETTERS = 8  # of a text that take as much memory as a word with all that is found
 
@@ -70,7 +71,7 @@ class Hashed:
 
 @contextmanager
 def results(file: Hashed, format: Format) -> Iterator[Results]:
-    """What writes documents to a file, complete when the block ends."""
+    """A writer of documents to a file, which is complete when the block ends."""
     if format == "jsonl":
         yield _Lines(file)
         return
@@ -85,7 +86,7 @@ class _Lines:
         self._file = file
 
     def add(self, document: Document) -> None:
-        self._file.write(line_of(row_of(document)).encode("utf-8"))
+        self._file.write(line_of(document.to_dict(digits=DIGITS)).encode("utf-8"))
 
 
 class _Table:
@@ -97,7 +98,7 @@ class _Table:
         self._size = 0
 
     def add(self, document: Document) -> None:
-        self._rows.append(_columns(row_of(document)))
+        self._rows.append(_columns(document.to_dict(digits=DIGITS)))
         words = sum(len(parse.words) for parse in document.sentences)
         self._size += 1 + max(words, len(document.text or "") // _LETTERS)
         if self._size >= _GROUP:
@@ -107,20 +108,6 @@ class _Table:
         if self._rows:
             self._writer.write_table(pyarrow().Table.from_pylist(self._rows, schema=schema()))
         self._rows, self._size = [], 0
-
-
-def row_of(document: Document) -> dict[str, Any]:
-    """A document as plain data, with probabilities of a few digits."""
-    row = document.to_dict()
-    for sentence in row["sentences"]:
-        for layer in ("tree", "entities", "dropped"):
-            for span in sentence.get(layer, ()):
-                span[3:] = [round(probability, _DIGITS) for probability in span[3:]]
-        if "log_probs" in sentence:
-            sentence["log_probs"] = {
-                layer: round(value, _DIGITS) for layer, value in sentence["log_probs"].items()
-            }
-    return row
 
 
 def schema() -> Any:
@@ -197,7 +184,7 @@ def _said(text: str | None) -> str | None:
     return None if text is None else without_halves(text)
 
 
-def read_documents(path: str) -> Iterator[Document]:
+def read_documents(path: str | Path) -> Iterator[Document]:
     """The documents of a folder or a file that `fencepost parse` wrote as rows, in order.
 
     Args:
@@ -207,7 +194,7 @@ def read_documents(path: str) -> Iterator[Document]:
         DataError: a file holds something else.
         ConfigError: there is no such file here.
     """
-    files = [file for file in files_at(path) if file.path.endswith(tuple(SUFFIXES.values()))]
+    files = [file for file in files_at(str(path)) if file.path.endswith(tuple(SUFFIXES.values()))]
     if not files:
         raise ConfigError(f"{path}: no .jsonl or .parquet here")
     for file in files:

@@ -25,7 +25,7 @@ from fencepost.formats.jsonl import id_of
 from fencepost.run.corpus.store import files_at, opened, pyarrow
 from fencepost.run.texts import given_by, object_in, paragraphs
 from fencepost.structure import Sentence
-from fencepost.text import split_words
+from fencepost.text.splitters import ENGLISH, Splitter
 
 Kind = Literal["text", "lines", "words", "jsonl", "parquet", "annotated"]
 Place = Literal["file", "given", "stdin"]
@@ -73,7 +73,7 @@ class RowSettings:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is to be parsed, or why it cannot be."""
+    """A row of the input, or the reason that it cannot be parsed."""
 
     id: str
     given: str | Sentence
@@ -81,7 +81,7 @@ class Row:
     problem: str | None = None
 
 
-def rows_of(shard: Shard, settings: RowSettings) -> Iterator[Row]:
+def rows_of(shard: Shard, settings: RowSettings, splitter: Splitter = ENGLISH) -> Iterator[Row]:
     """The rows of a shard, in order.
 
     Raises:
@@ -94,7 +94,7 @@ def rows_of(shard: Shard, settings: RowSettings) -> Iterator[Row]:
         elif shard.kind == "annotated":
             yield from _annotated_rows(shard, settings)
         else:
-            yield from _line_rows(shard, settings)
+            yield from _line_rows(shard, settings, splitter)
         if shard.version is not None and files_at(shard.source)[0].version != shard.version:
             raise DataError("this file was changed while it was read")
     except DataError as error:
@@ -109,7 +109,7 @@ def is_packed(path: str) -> bool:
         return file.read(2) == _GZIP
 
 
-def _line_rows(shard: Shard, settings: RowSettings) -> Iterator[Row]:
+def _line_rows(shard: Shard, settings: RowSettings, splitter: Splitter) -> Iterator[Row]:
     """Rows of a file with lines, or of a text that was given as such."""
     if shard.place == "given" and shard.kind == "text":
         yield Row(shard.label, shard.source, shard.bytes)
@@ -129,19 +129,19 @@ def _line_rows(shard: Shard, settings: RowSettings) -> Iterator[Row]:
             read = file.tell() if can_tell else before
             row = Row(f"{shard.label}#{place}", "", read - before, problem)
             before = read
-            yield row if problem is not None else _line_row(row, text, shard.kind, settings)
+            if problem is None:
+                row = _line_row(row, text, shard.kind, settings, splitter)
+            yield row
 
 
-def _line_row(row: Row, text: str, kind: Kind, settings: RowSettings) -> Row:
+def _line_row(row: Row, text: str, kind: Kind, settings: RowSettings, splitter: Splitter) -> Row:
     """The row with what its text says."""
     if kind == "text":
         return replace(row, given=text)
     if kind == "words":
         return replace(row, given=Sentence(tuple(text.split())))
     if kind == "lines":
-        offsets = tuple(split_words(text))
-        words = tuple(text[start:end] for start, end in offsets)
-        return replace(row, given=Sentence(words, None, text, offsets))
+        return replace(row, given=splitter.sentence(text))
     try:
         return _object_row(row, object_in(text), settings)
     except DataError as error:

@@ -14,18 +14,23 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fencepost.errors import ConfigError, FencepostError
+from fencepost.checkpoints.model import FILES
+from fencepost.errors import ConfigError, DataError, FencepostError
+from fencepost.formats.registry import files_of, format_of
 from fencepost.run.corpus.plan import Plan, Portion
 from fencepost.run.corpus.store import (
+    is_remote,
     joined,
     make_folder,
     names_in,
     read_whole,
     remove_folder,
+    sha256_of,
     size_of,
     whole,
 )
@@ -38,10 +43,11 @@ from fencepost.run.corpus.work import (
     are_there,
     done_before,
     parse_portion,
+    record_of,
 )
 
 if TYPE_CHECKING:
-    from fencepost.parser.asking import Asked
+    from fencepost.parser.options import Asked
     from fencepost.parser.parser import Parser
 
 MANIFEST = "_manifest.json"
@@ -51,7 +57,7 @@ _VERSION = 1
 
 @dataclass(slots=True)
 class Summary:
-    """What a run has come to, with what was done before it."""
+    """The totals of a run, those of earlier ones included."""
 
     rows: int = 0
     sentences: int = 0
@@ -104,6 +110,7 @@ class Run:
             "rows": asdict(job.rows),
             "shard_bytes": plan.shard_bytes,
         }
+        self._checksums = self._checksums_of_inputs()
         self.summary = Summary()
         self._done: dict[int, Done] = {}
         self._was_finished = False
@@ -133,6 +140,7 @@ class Run:
         manifest = {
             **self.settings,
             "inputs": self._inputs(),
+            "checksums": self._checksums,
             "totals": {
                 "rows": self.summary.rows,
                 "sentences": self.summary.sentences,
@@ -157,13 +165,9 @@ class Run:
             raise ConfigError(
                 f"{self.job.out}: this folder is not empty; pass --resume to go on with its run"
             )
-        begun = {
-            **self.settings,
-            "inputs": self._inputs(),
-            "modified": {file.name: file.modified for file in self.plan.files},
-        }
+        begun = {**self.settings, "inputs": self._inputs(), "checksums": self._checksums}
         if MANIFEST in names:
-            self._take_finished({**self.settings, "inputs": self._inputs()})
+            self._take_finished(begun)
         elif size_of(joined(self.job.work, _PLAN)) is not None:
             self._same_as(joined(self.job.work, _PLAN), begun)
             for portion in self.plan.portions:
@@ -186,6 +190,25 @@ class Run:
                     found[shard.label] = hashlib.sha256(text).hexdigest()
         return found
 
+    def _checksums_of_inputs(self) -> dict[str, str]:
+        """A mark that changes with a file: of one that is here, the SHA-256 of all that is read.
+
+        Files elsewhere are not fetched for it: stores note the time of each write themselves.
+        """
+        found: dict[str, str] = {}
+        for shard in (shard for portion in self.plan.portions for shard in portion.shards):
+            if shard.place != "file" or shard.label in found:
+                continue
+            read: tuple[str | Path, ...] = (shard.source,)
+            if shard.kind == "annotated":  # brat's are two
+                read = files_of(shard.source, format_of(shard.source, self.job.rows.format))
+            if is_remote(shard.source):
+                found[shard.label] = str(shard.version)
+                continue
+            with suppress(DataError):  # which is told when it is the shard's turn
+                found[shard.label] = " ".join(sha256_of(str(path)) or "" for path in read)
+        return found
+
     def _take(self, done: Done | None) -> None:
         if done is not None:
             self._done[done.number] = done
@@ -196,7 +219,7 @@ class Run:
         path = joined(self.job.out, MANIFEST)
         theirs = self._same_as(path, ours)
         try:
-            records = {record["file"]: Record(**record) for record in theirs["shards"]}
+            records = {shard["file"]: record_of(shard) for shard in theirs["shards"]}
         except (KeyError, TypeError) as error:
             raise ConfigError(f"{path}: no manifest of a run: {error}") from error
         for portion in self.plan.portions:
@@ -207,13 +230,16 @@ class Run:
         self._was_finished = len(self._done) == len(self.plan.portions)
 
     def _same_as(self, path: str, ours: Mapping[str, Any]) -> dict[str, Any]:
-        """What a file says that was written by a run with the same settings and inputs."""
+        """The content of a file, if a run with the same settings and inputs wrote it."""
         try:
             theirs = json.loads(read_whole(path))
         except ValueError as error:
             raise ConfigError(f"{path}: no JSON: {error}") from error
         if not isinstance(theirs, dict):
             raise ConfigError(f"{path}: an object is expected")
+        known = theirs.get("checksums")
+        if isinstance(known, dict):  # what could not be read then was not parsed either
+            ours = {**ours, "checksums": {k: v for k, v in self._checksums.items() if k in known}}
         lines = list(_differences(theirs, json.loads(json.dumps(ours))))
         if lines:
             told = [f"{self.job.out}: this run was begun with other settings or inputs:", *lines]
@@ -227,7 +253,7 @@ class Run:
 
 
 def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any], at: str = "") -> Iterator[str]:
-    """What was said then and is not said now, a line each."""
+    """The settings that differ from those of the earlier run, a line each."""
     for key, value in ours.items():
         then = theirs.get(key)
         if isinstance(then, dict) and isinstance(value, dict):
@@ -244,9 +270,9 @@ def parse_here(
 
     Args:
         run: what is to be done.
-        parser: which does it.
+        parser: with the model.
         asked: what to find.
-        tell: is told how far it is.
+        tell: called with the words and bytes that are done.
     """
     words, size = 0, run.bytes_before
     told = 0  # words of this portion
@@ -265,12 +291,12 @@ def parse_here(
 
 
 def fingerprint(folder: Path) -> str:
-    """The checksum of all files of a model, by which one can tell that two are the same."""
+    """The checksum of the files that a model is made of; what else is in its folder is not read."""
     total = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            total.update(path.relative_to(folder).as_posix().encode("utf-8"))
-            with open(path, "rb") as file:
+    for name in sorted(FILES):
+        if (folder / name).is_file():
+            total.update(name.encode("utf-8"))
+            with open(folder / name, "rb") as file:
                 total.update(hashlib.file_digest(file, "sha256").digest())
     return total.hexdigest()
 
@@ -281,7 +307,7 @@ def _shown(value: Any) -> str:
 
 
 def portions_of(run: Run) -> Sequence[Portion]:
-    """What waits, the largest first: whoever begins late should not get the most."""
+    """The waiting portions, the largest first: whoever begins late should not get the most."""
     return sorted(run.waiting, key=lambda portion: -portion.bytes)
 
 

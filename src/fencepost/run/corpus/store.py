@@ -7,6 +7,7 @@ as in `s3://bucket/folder?endpoint_override=localhost:9000`.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import re
@@ -16,7 +17,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 from urllib.parse import unquote
@@ -92,7 +93,7 @@ def joined(folder: str, name: str) -> str:
 
 @contextmanager
 def _told(path: str, what: str, kind: type[DataError] = DataError) -> Iterator[None]:
-    """What the system says, as one of our errors."""
+    """Turn an error of the system into one of ours."""
     try:
         yield
     except OSError as error:
@@ -210,6 +211,17 @@ def size_of(path: str) -> int | None:
         system, inner = _at(path)
         info = system.get_file_info(inner)
         return int(info.size) if info.type == pyarrow().fs.FileType.File else None
+
+
+def sha256_of(path: str) -> str | None:
+    """The SHA-256 of a file; None if it is not there."""
+    if size_of(path) is None:
+        return None
+    total = hashlib.sha256()
+    with opened(path) as file:
+        for data in iter(partial(file.read, _BUFFER), b""):
+            total.update(data)
+    return total.hexdigest()
 
 
 def names_in(folder: str) -> list[str]:

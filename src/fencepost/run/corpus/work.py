@@ -10,20 +10,22 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fencepost.errors import DataError
+from fencepost.parser.documents import document_of
+from fencepost.parser.inputs import Prepared, prepared
 from fencepost.run.corpus.plan import Portion
 from fencepost.run.corpus.results import SUFFIXES, Format, Hashed, results
 from fencepost.run.corpus.rows import Row, RowSettings, Shard, rows_of
-from fencepost.run.corpus.store import joined, read_whole, size_of, whole
-from fencepost.structure import Document, Sentence
+from fencepost.run.corpus.store import joined, read_whole, sha256_of, size_of, whole
+from fencepost.structure import Document, Parse, Sentence
 
 if TYPE_CHECKING:
-    from fencepost.parser.asking import Asked
+    from fencepost.parser.options import Asked
     from fencepost.parser.parser import Parser
 
 WORK = "_work"  # below the folder of the output, as long as it is not complete
@@ -37,7 +39,7 @@ _NUMBERS = re.compile(r"\d[\d,]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What all portions have in common."""
+    """Settings of all portions."""
 
     out: str
     format: Format
@@ -63,7 +65,7 @@ class Job:
 
 @dataclass(slots=True, kw_only=True)
 class Record:
-    """What came of a shard; with an error, nothing was written."""
+    """The outcome of a shard; with an error, nothing was written."""
 
     file: str
     source: str
@@ -78,9 +80,23 @@ class Record:
     error: str | None = None
 
 
+def record_of(data: Mapping[str, Any]) -> Record:
+    """The record of a shard that was made, from plain data.
+
+    Raises:
+        TypeError: it is none.
+    """
+    record = Record(**data)
+    counts = [record.rows, record.sentences, record.words, record.bytes]
+    counts += record.failures.values() if isinstance(record.failures, dict) else [None]
+    if record.error is not None or any(type(count) is not int for count in counts):
+        raise TypeError(f"a record with other data than expected: {record!r:.200}")
+    return record
+
+
 @dataclass(slots=True)
 class Done:
-    """What came of a portion, and how many seconds each stage of it took."""
+    """The outcome of a portion, with the seconds of each stage."""
 
     number: int
     records: list[Record]
@@ -88,23 +104,27 @@ class Done:
 
 
 def done_before(job: Job, portion: Portion) -> Done | None:
-    """What came of a portion before, if all of its files are still there."""
+    """The earlier outcome of a portion, if all of its files are still there."""
     path = job.record(portion)
     if size_of(path) is None:
         return None
     try:
-        records = [Record(**record) for record in json.loads(read_whole(path))]
+        records = [record_of(data) for data in json.loads(read_whole(path))]
     except (ValueError, TypeError):
         return None
     return Done(portion.number, records) if are_there(job, portion, records) else None
 
 
 def are_there(job: Job, portion: Portion, records: Sequence[Record]) -> bool:
-    """Whether records are those of a portion, and its files have the sizes that they tell."""
+    """Whether records are those of a portion, and its files are as they were written.
+
+    Every byte is read: an accident, or a hand, can leave the size of a file and its time.
+    """
     return len(records) == len(portion.shards) and all(
         (record.file, record.source, record.start, record.end)
         == (job.name(shard), shard.label, shard.start, shard.end)
         and size_of(job.target(shard)) == record.bytes
+        and sha256_of(job.target(shard)) == record.sha256
         for record, shard in zip(records, portion.shards, strict=True)
     )
 
@@ -118,11 +138,11 @@ def parse_portion(
     down.
 
     Args:
-        parser: which finds what is written.
+        parser: with the model.
         job: where it goes, and how rows are read.
         portion: what is parsed.
         asked: what to find.
-        tell: is told how far it is.
+        tell: called with the words and bytes that are done.
 
     Raises:
         OutputError: a file cannot be written, whatever would be in it.
@@ -178,7 +198,7 @@ def _record(job: Job, shard: Shard) -> Record:
 
 
 def _written(job: Job, shard: Shard, documents: Iterator[Document], clock: _Clock) -> Record:
-    """What came of a shard, after it was written."""
+    """Write a shard and return its record."""
     record = _record(job, shard)
     failures: Counter[str] = Counter()
     try:
@@ -209,10 +229,24 @@ class _UnreadableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class _Item:
+    """A row, as sentences."""
+
+    row: Row
+    input: Prepared
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """Those of the row."""
+        return self.input.sentences
+
+
+@dataclass(frozen=True, slots=True)
 class _End:
-    """All rows of a shard were read, or as far as an error."""
+    """The end of a shard, or an error that ended it."""
 
     error: DataError | None = None
+    sentences: tuple[()] = ()
 
 
 class _Stream:
@@ -228,12 +262,11 @@ class _Stream:
         tell: Tell | None,
     ) -> None:
         self._job, self._portion, self._clock, self._tell = job, portion, clock, tell
+        self._splitter = parser.model.splitter
         self._own_tags = "tags" in asked.tasks
-        self._seen: deque[Row | _End] = deque()
         self._read = self._words = self._bytes = 0
         self._told_bytes = self._told_words = 0
-        self._found = parser.stream(self._given(), asked, done=self._done)
-        self._next: Document | None = None  # found, but of a row that was not asked for yet
+        self._parsed = parser.stream_items(self._items(), asked, done=self._done)
 
     def documents(self) -> Iterator[Document]:
         """The documents of the next shard.
@@ -241,25 +274,20 @@ class _Stream:
         Raises:
             _UnreadableError: when all that could be read has been given out.
         """
-        while True:
-            if self._next is None:
-                self._next = next(self._found, None)  # which reads ahead
-            row = self._seen.popleft()  # behind the last one of each shard there is its end
-            if isinstance(row, _End):
-                if row.error is not None:
-                    raise _UnreadableError(row.error)
+        for item, found in self._parsed:  # which reads ahead
+            if isinstance(item, _End):
+                if item.error is not None:
+                    raise _UnreadableError(item.error)
                 return
-            assert self._next is not None  # each row has its document
-            document, self._next = self._next, None
-            self._told_bytes += row.bytes
-            self._told_words += sum(len(parse.words) for parse in document.sentences)
-            yield _named(document, row)
+            self._told_bytes += item.row.bytes
+            self._told_words += sum(len(one.words) for one in found if isinstance(one, Parse))
+            yield replace(document_of(item.input, found), id=item.row.id)
 
-    def _given(self) -> Iterator[Any]:
-        """What the parser is given, with a note of where it came from."""
+    def _items(self) -> Iterator[_Item | _End]:
+        """The rows of all shards as sentences, with a mark at the end of each shard."""
         for shard in self._portion.shards:
             error: DataError | None = None
-            rows = rows_of(shard, self._job.rows)
+            rows = rows_of(shard, self._job.rows, self._splitter)
             try:
                 while True:
                     with self._clock.stage("reading"):
@@ -267,15 +295,19 @@ class _Stream:
                     if row is None:
                         break
                     self._read += row.bytes
-                    self._seen.append(row)
-                    given = row.given
-                    if self._own_tags and isinstance(given, Sentence):
-                        # Tags of a file are those of its annotators; the model has its own.
-                        given = replace(given, tags=None)
-                    yield given
+                    yield _Item(row, self._prepared(row))
             except DataError as raised:
                 error = raised
-            self._seen.append(_End(error))
+            yield _End(error)
+
+    def _prepared(self, row: Row) -> Prepared:
+        if row.problem is not None:
+            return Prepared((), None, row.problem)
+        given = row.given
+        if self._own_tags and isinstance(given, Sentence):
+            # Tags of a file are those of its annotators; the model has its own.
+            given = replace(given, tags=None)
+        return prepared(given, self._splitter)
 
     def _done(self, words: int) -> None:
         """Tell how far it is: in words, and in bytes as far as one can say."""
@@ -285,13 +317,6 @@ class _Stream:
             likely = min(self._read, round(self._words * size), self._portion.bytes)
             self._bytes = max(self._bytes, likely)  # it never goes back
             self._tell(self._words, self._bytes)
-
-
-def _named(document: Document, row: Row) -> Document:
-    """The document of a row, with its id, or with what was wrong with it."""
-    if row.problem is not None:
-        return Document((), None, row.problem, row.id)
-    return replace(document, id=row.id)
 
 
 class _Clock:

@@ -1,4 +1,4 @@
-"""What a run has come to, epoch by epoch: `metrics.jsonl`."""
+"""The metrics of a run, epoch by epoch: `metrics.jsonl`."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from fencepost.run.metrics import Epoch, best_epoch
+from fencepost.run.training.metrics import Epoch, best_epoch
 
 NAME = "training.png"
 COLOURS = {"tree": "#1b7837", "entities": "#b35806", "tags": "#5e3c99"}

@@ -10,9 +10,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 from fencepost.config import Settings
-from fencepost.run.folder import check_folder
-from fencepost.run.metrics import Epoch, best_epoch, read_epochs
-from fencepost.run.train import Note, run_training
+from fencepost.run.training.folder import check_folder
+from fencepost.run.training.metrics import Epoch, best_epoch, read_epochs
+from fencepost.run.training.train import Finished, Note, run_training
 from fencepost.training.loop import Step
 from fencepost.training.processes import joined
 
@@ -28,7 +28,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What all seeds together come to."""
+    """The summary of all seeds."""
 
     seeds: tuple[int, ...]
     heads: dict[str, Spread]
@@ -45,8 +45,10 @@ class Seed:
 
 def run_seeds(
     settings: Settings, out: Path, *, count: int, resume: bool = False
-) -> Iterator[Step | Epoch | Note | Seed | Summary]:
+) -> Iterator[Step | Epoch | Note | Seed | Summary | Finished]:
     """Train with the seeds `seed`, `seed + 1`, …, each in `out/seed-K`, and sum them up.
+
+    The last event is the end of the best run.
 
     Args:
         settings: of each run, but for the seed.
@@ -64,12 +66,22 @@ def run_seeds(
         is_finished = processes.of_main(len(read_epochs(folder)) >= settings.training.epochs)
         yield Seed(seed, number, is_finished)
         if not is_finished:
-            yield from run_training(
-                settings.model_copy(update={"seed": seed}), folder, resume=resume
-            )
-    summary = processes.of_main(_summed_up(out, seeds) if processes.is_main else None)
-    assert summary is not None
-    yield summary
+            own = settings.model_copy(update={"seed": seed})
+            for event in run_training(own, folder, resume=resume):
+                if not isinstance(event, Finished):
+                    yield event
+    found = processes.of_main(
+        (_summed_up(out, seeds), _best(out, seeds, settings)) if processes.is_main else None
+    )
+    assert found is not None
+    yield from found
+
+
+def _best(out: Path, seeds: Sequence[int], settings: Settings) -> Finished:
+    """The end of the run that is best on dev."""
+    runs = [out / f"seed-{seed}" for seed in seeds]
+    best, run = max(((best_epoch(read_epochs(run)), run) for run in runs), key=lambda x: x[0].mean)
+    return Finished(run / "model", best, settings.training.epochs)
 
 
 def _summed_up(out: Path, seeds: Sequence[int]) -> Summary:

@@ -5,47 +5,58 @@ from __future__ import annotations
 import copy
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 import torch
+from pydantic import BaseModel, FiniteFloat
 
 from fencepost.batching.arrays import Floats
 from fencepost.batching.augmenting import Augmenting
+from fencepost.batching.batches import shares
 from fencepost.batching.examples import Example, collect_labels, example, usual_wrapper
 from fencepost.batching.joining import Joining
+from fencepost.batching.numbers import Numbers
 from fencepost.batching.vectors import read_vectors
-from fencepost.batching.vocabulary import Vocabulary
-from fencepost.build import Numbers
-from fencepost.config import Corpus, DataSettings, Settings, TrainingSettings, WordsSettings
+from fencepost.batching.vocabulary import Labels, Vocabulary
+from fencepost.checkpoints.model import CONFIG, save_model
+from fencepost.checkpoints.shipped import find_model
+from fencepost.checkpoints.trainable import TrainableModel, load_trainable, new_model
+from fencepost.checkpoints.transfer import transferred
+from fencepost.config import Corpus, Settings, TrainingSettings, WordsSettings
 from fencepost.errors import ConfigError, TrainingError
-from fencepost.formats import Reading, ReadSettings
-from fencepost.formats.settings import Relabel
 from fencepost.model.encoder import WordEncoder
 from fencepost.model.network import Network
 from fencepost.model.pretrained import Pretrained
-from fencepost.parser.loading import load_model
-from fencepost.parser.model import Model, new_model, save_model
-from fencepost.parser.shipped import find_model
-from fencepost.parser.transfer import transferred
-from fencepost.run.convert import merged
-from fencepost.run.evaluate import evaluate, main_figure
-from fencepost.run.folder import FREE, check_folder, check_same, flat, written
-from fencepost.run.metrics import Epoch, add_epoch, read_epochs
-from fencepost.run.picture import NAME as PICTURE
-from fencepost.run.picture import draw_training
-from fencepost.structure import Parse
+from fencepost.parser.predict import predict
+from fencepost.run.evaluate import compared, main_figure, untagged
+from fencepost.run.training.corpora import hold_out, read_corpora
+from fencepost.run.training.folder import FREE, check_folder, check_same, flat, written
+from fencepost.run.training.metrics import Epoch, add_epoch, best_epoch, read_epochs
+from fencepost.run.training.picture import NAME as PICTURE
+from fencepost.run.training.picture import draw_training
+from fencepost.run.training.start import kept_heads, rehearsing
+from fencepost.structure import Parse, Sentence
 from fencepost.training.average import Average, averaged
-from fencepost.training.checkpoint import load_checkpoint, save_checkpoint
+from fencepost.training.checkpoint import has_reached, load_checkpoint, save_checkpoint
 from fencepost.training.device import accelerator_for, set_threads
 from fencepost.training.loop import Progress, Recipe, Step, optimizer_for, train
 from fencepost.training.processes import Processes, is_left_alone, joined, seed_of
 
-PICTURE_SECONDS = 5.0  # between two pictures: epochs may be shorter than the drawing takes
+# Epochs may be shorter than drawing or saving takes.
+PICTURE_SECONDS = 5.0  # between two pictures
+EPOCH_SECONDS = 20.0  # between two checkpoints at the end of an epoch, at most
+
+
+class Kept(BaseModel, strict=True):
+    """State of a run beside weights and progress; all but `best` is of the current epoch."""
+
+    best: FiniteFloat = -1.0  # mean figure on dev
+    losses: list[FiniteFloat] = []
+    seconds: FiniteFloat = 0.0
+    words: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +66,19 @@ class Note:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end of a run: the folder of its model, and the epoch that this is from."""
+
+    model: Path
+    best: Epoch
+    epochs: int
+    before: bool = False  # whether it was finished already
+
+
 def run_training(
-    settings: Settings, out: Path, *, resume: bool = False
-) -> Iterator[Step | Epoch | Note]:
+    settings: Settings, out: Path, *, resume: bool = False, model_folder: Path | None = None
+) -> Iterator[Step | Epoch | Note | Finished]:
     """Train a model and keep the best one in `out/model`.
 
     Processes that a launcher started train it together. The events are the same in all of them,
@@ -68,13 +89,21 @@ def run_training(
         out: the folder of the run: `model/`, `metrics.jsonl`, `training.png`, `settings.json` and
             checkpoints.
         resume: whether to go on from the last checkpoint, if there is one.
+        model_folder: where the model goes; None: `out/model`.
     """
+    target = model_folder or out / "model"
     processes = joined()
     with processes.together():
         if processes.is_main:
             check_folder(out, resume=resume)
             check_same(settings, out)
             read_epochs(out)  # if it is damaged, that is told now, and not after an epoch
+    if resume:
+        over = has_reached(out, settings.training.epochs)
+        finished = _finished(settings, out, target, before=True) if over else None
+        if finished := processes.of_main(finished):
+            yield finished
+            return
     if is_left_alone():
         yield Note(
             "accelerate launch has started one process only; --multi_gpu in the place of --cpu "
@@ -88,20 +117,35 @@ def run_training(
         torch.manual_seed(settings.seed)
         train_parses = list(read_corpora(settings.data.train, settings.data))
         dev = [parse for _, parse in read_corpora(settings.data.dev, settings.data, is_gold=True)]
-        old = None if training.init is None else load_model(find_model(training.init))
-        model, examples = prepare_training(settings, train_parses, pretrained=_transformer_of(old))
+        if settings.data.hold_out:
+            train_parses, dev = hold_out(train_parses, settings.data.hold_out)
+        old = None if training.init is None else load_trainable(find_model(training.init))
+        kept = kept_heads(settings.heads, old, train_parses)
+    if old is not None and kept and training.rehearse:
+        heads = ", ".join(kept)
+        yield Note(
+            f"{training.init}: no sentence has the layers of {heads}; these heads rehearse what "
+            f"they find in the {len(train_parses):,} sentences"
+        )
+        sentences = untagged([parse for _, parse in train_parses])
+        silver = predict_together(old, sentences, processes, tasks=kept)
+        train_parses = rehearsing(train_parses, silver, kept)
+    with processes.together():
+        model, examples = prepare_training(settings, train_parses, base=old, kept=kept)
         if old is not None:
-            model, notes = transferred(old, model)
+            model, notes = transferred(old, model, kept=kept)
     yield from (Note(f"{training.init}: {note}") for note in notes)
     _check_alike(settings, model, examples, processes)
     network = model.network.to(accelerator.device)
     for tensor in network.state_dict().values():  # other processors may draw other numbers
         processes.copy_of_main(tensor)
+    if not training.rehearse:
+        network.keep(kept)
     optimizer = optimizer_of(network, training)
     average = Average(training.average) if training.average else None
-    recipe = recipe_of(settings)
+    recipe = recipe_of(settings, kept=kept)
     progress = Progress()
-    kept: dict[str, Any] = {"best": -1.0, "losses": [], "seconds": 0.0, "words": 0}
+    record = Kept()
     if not processes.is_main:  # or all would drop out the same
         torch.manual_seed(seed_of(settings.seed, steps=0, rank=processes.rank))
     if resume:
@@ -112,15 +156,16 @@ def run_training(
                 network,
                 optimizer,
                 average,
+                read_kept=Kept.model_validate,
                 seed=settings.seed,
                 rank=processes.rank,
                 told=notes.append,
             )
         yield from map(Note, notes)
         if found:
-            progress, kept = found
+            progress, record = found
         _check_same_checkpoint(out, progress, processes)
-    saved = time.monotonic()
+    saved, has_saved = time.monotonic(), False
     drawn: float | None = float("-inf")
     while progress.epoch < training.epochs:
         for step in train(
@@ -134,45 +179,58 @@ def run_training(
             average=average,
         ):
             if isfinite(step.loss):
-                kept["losses"].append(step.loss)
-            kept["seconds"] += step.seconds
-            kept["words"] += step.words
+                record.losses.append(step.loss)
+            record.seconds += step.seconds
+            record.words += step.words
             if processes.of_main(time.monotonic() - saved >= training.checkpoint_seconds):
-                _save(out, network, optimizer, progress, average, kept, processes)
-                saved = time.monotonic()
+                _save(out, network, optimizer, progress, average, record, processes)
+                saved, has_saved = time.monotonic(), True
             yield step
-        epoch = _end_of_epoch(model, dev, average, progress, kept, processes)
+        epoch = _end_of_epoch(model, dev, average, progress, record, processes)
         epochs: list[Epoch] = []
         if epoch.is_best:
-            kept["best"] = epoch.mean
+            record.best = epoch.mean
         with processes.together():
             if processes.is_main:
                 if epoch.is_best:
                     with averaged(model.network, average):
-                        save_model(model, out / "model", card=_card(settings, epoch))
+                        save_model(model, target, card=_card(settings, epoch))
                 with written(out):
                     epochs = add_epoch(out, epoch)
-        kept.update(losses=[], seconds=0.0, words=0)
-        _save(out, network, optimizer, progress, average, kept, processes)
-        saved = time.monotonic()
+        record = Kept(best=record.best)
+        is_last, now = progress.epoch == training.epochs, time.monotonic()
+        wait = min(training.checkpoint_seconds, EPOCH_SECONDS)
+        if processes.of_main(is_last or not has_saved or now - saved >= wait):
+            _save(out, network, optimizer, progress, average, record, processes)
+            saved, has_saved = time.monotonic(), True
         yield epoch
-        is_last = progress.epoch == training.epochs
-        if (processes.is_main and drawn is not None) and (
-            is_last or saved - drawn > PICTURE_SECONDS
-        ):
+        if (processes.is_main and drawn is not None) and (is_last or now - drawn > PICTURE_SECONDS):
             try:
                 draw_training(epochs, out / PICTURE)
-                drawn = saved
+                drawn = now
             except ImportError:
                 drawn = None
                 yield Note(f"{PICTURE} is left out; pip install 'fencepost[train]' would draw it")
             except OSError as error:
                 drawn = None
                 yield Note(f"{PICTURE} is left out; it cannot be written: {error.strerror}")
+    if finished := processes.of_main(_finished(settings, out, target)):
+        yield finished
+
+
+def _finished(
+    settings: Settings, out: Path, model: Path, *, before: bool = False
+) -> Finished | None:
+    """The end of a run by what is written down of its epochs; None if there are more to come."""
+    epochs = read_epochs(out)
+    count = settings.training.epochs
+    if not epochs or epochs[-1].epoch < count or not (model / CONFIG).exists():
+        return None
+    return Finished(model, best_epoch(epochs), count, before)
 
 
 def _check_alike(
-    settings: Settings, model: Model, examples: Sequence[Example], processes: Processes
+    settings: Settings, model: TrainableModel, examples: Sequence[Example], processes: Processes
 ) -> None:
     """Refuse processes that would train on different things: their files are not the same."""
     if processes.count == 1:
@@ -207,17 +265,19 @@ def _save(
     optimizer: torch.optim.Optimizer,
     progress: Progress,
     average: Average | None,
-    kept: Mapping[str, Any],
+    kept: Kept,
     processes: Processes,
 ) -> None:
     """Write a checkpoint with the random state of every process."""
     _, *others = processes.gather(torch.get_rng_state())
     with processes.together():
         if processes.is_main:
-            save_checkpoint(out, network, optimizer, progress, average, kept=kept, others=others)
+            save_checkpoint(
+                out, network, optimizer, progress, average, kept=kept.model_dump(), others=others
+            )
 
 
-def _transformer_of(old: Model | None) -> Pretrained | None:
+def _transformer_of(old: TrainableModel | None) -> Pretrained | None:
     """A copy of the transformer of a model to start from: it need not be fetched again."""
     if old is None or old.pretrained is None:
         return None
@@ -228,21 +288,20 @@ def prepare_training(
     settings: Settings,
     parses: Sequence[tuple[Corpus, Parse]],
     *,
-    pretrained: Pretrained | None = None,
-) -> tuple[Model, list[Example]]:
+    base: TrainableModel | None = None,
+    kept: Collection[str] = (),
+) -> tuple[TrainableModel, list[Example]]:
     """A new model for what there is to learn, and the examples to learn it from.
 
     Args:
         settings: all of them.
         parses: with the corpora that they are from.
-        pretrained: the transformer; None: the one that the settings name, if they name one.
+        base: the model to start from; the new one has its transformer.
+        kept: the heads that stay those of `base`.
     """
     used = [parse for _, parse in parses]
     encoder = settings.network.encoder
-    bare = settings.training.join is not None
-    numbers = Numbers(
-        collect_labels(used, settings.heads.names, bare=bare), wrapper=usual_wrapper(used)
-    )
+    numbers = _numbers(settings, used, base, kept)
     vectors: Floats | None = None
     if isinstance(encoder, WordsSettings):
         static = None
@@ -262,9 +321,8 @@ def prepare_training(
             characters=Vocabulary.collect(c for p in used for w in p.words for c in w),
             static=static,
         )
-    if isinstance(encoder, WordsSettings):
-        pretrained = None
-    model = new_model(settings.network, settings.heads, numbers, pretrained)
+    pretrained = None if isinstance(encoder, WordsSettings) else _transformer_of(base)
+    model = new_model(settings.network, settings.heads, numbers, pretrained, search=settings.search)
     if vectors is not None and isinstance(model.network.encoder, WordEncoder):
         model.network.encoder.set_static(torch.from_numpy(vectors))
     examples = [
@@ -274,10 +332,35 @@ def prepare_training(
             layers=corpus.layers,
             weight=corpus.weight,
             sample=corpus.sample,
+            with_wrapper=numbers.wrapper_is_label,
         )
         for corpus, parse in parses
     ]
     return model, [one for one in examples if one is not None]
+
+
+def _numbers(
+    settings: Settings,
+    parses: Sequence[Parse],
+    base: TrainableModel | None,
+    kept: Collection[str],
+) -> Numbers:
+    """The labels of each head: those of the sentences, and of a model to start from."""
+    heads, bare = settings.heads.names, settings.training.join is not None
+    labels = collect_labels(parses, [name for name in heads if name not in kept], bare=bare)
+    numbers = Numbers(labels, wrapper=usual_wrapper(parses))
+    if base is None:
+        return numbers
+    before = base.numbers
+    for name in settings.training.keep_labels:
+        has_wrappers = name == "tree" and before.wrapper_is_label  # which are put on apart now
+        if name in labels and name in before.labels and not has_wrappers:
+            names = (*before.labels[name].names, *labels[name].names)
+            labels[name] = Labels(tuple(dict.fromkeys(names)))
+    labels |= {name: before.labels[name] for name in kept}
+    if "tree" in kept:
+        numbers = replace(numbers, wrapper=before.wrapper, wrapper_is_label=before.wrapper_is_label)
+    return replace(numbers, labels={name: labels[name] for name in heads})
 
 
 def optimizer_of(network: Network, training: TrainingSettings) -> torch.optim.Optimizer:
@@ -292,9 +375,11 @@ def optimizer_of(network: Network, training: TrainingSettings) -> torch.optim.Op
     )
 
 
-def recipe_of(settings: Settings) -> Recipe:
-    """The settings of the loop."""
+def recipe_of(settings: Settings, *, kept: Collection[str] = ()) -> Recipe:
+    """The settings of the loop; kept heads learn with the weight of what they rehearse."""
     training = settings.training
+    weights = {name: getattr(settings.heads, name).weight for name in settings.heads.names}
+    weights |= {name: weights[name] * training.rehearse for name in kept}
     return Recipe(
         epochs=training.epochs,
         batch_words=training.batch_words,
@@ -304,81 +389,58 @@ def recipe_of(settings: Settings) -> Recipe:
         over=training.pointing_loss,
         label_smoothing=training.label_smoothing,
         average=training.average,
-        weights={name: getattr(settings.heads, name).weight for name in settings.heads.names},
+        weights=weights,
         seed=settings.seed,
         augment=None if training.augment is None else Augmenting(**training.augment.model_dump()),
         join=None if training.join is None else Joining(**training.join.model_dump()),
     )
 
 
-def read_corpora(
-    corpora: Sequence[Corpus], data: DataSettings, *, is_gold: bool = False
-) -> Iterator[tuple[Corpus, Parse]]:
-    """Sentences to train on, or to score with: then no entity may go uncounted.
-
-    Raises:
-        ConfigError: a pattern of `skip` matches nothing, so it is mistyped or for another file.
-    """
-    for corpus in corpora:
-        settings = _read_settings(corpus, data, is_gold=is_gold)
-        reading = Reading(corpus.path, settings=settings)
-        both = (
-            reading
-            if corpus.also is None
-            else merged(reading, Reading(corpus.also, settings=settings))
-        )
-        unused = set(corpus.skip)
-        for parse in both:
-            matching = {pattern for pattern in corpus.skip if fnmatchcase(parse.id or "", pattern)}
-            unused -= matching
-            if not matching:
-                yield corpus, parse
-        if unused:
-            raise ConfigError(
-                f"data: {corpus.path}: skip: no sentence has an id like {min(unused)!r}"
-            )
-
-
-def _read_settings(corpus: Corpus, data: DataSettings, *, is_gold: bool) -> ReadSettings:
-    dropping = data.on_crossing == "drop-sentence"
-    return ReadSettings(
-        encoding=data.encoding,
-        on_crossing="drop-span" if is_gold and dropping else data.on_crossing,
-        drop_traces=data.drop_traces,
-        drop_functions=data.drop_functions,
-        drop_features=data.drop_features,
-        rename=corpus.rename,
-        rename_tags=corpus.rename_tags,
-        relabel=tuple(Relabel(rule.label, rule.tags, rule.to) for rule in corpus.relabel),
-        splice=corpus.splice,
-    )
+def predict_together(
+    model: TrainableModel,
+    sentences: Sequence[Sentence],
+    processes: Processes,
+    *,
+    tasks: Collection[str] | None = None,
+) -> list[Parse]:
+    """The parses of sentences, which processes share out; all of them get the same."""
+    dealt = shares([len(sentence) for sentence in sentences], processes.count)
+    own = predict(model, [sentences[row] for row in dealt[processes.rank]], tasks=tasks)
+    found: dict[int, Parse] = {}
+    for rows, parses in zip(dealt, processes.gather(own), strict=True):
+        found.update(zip(rows, parses, strict=True))
+    return [found[row] for row in range(len(sentences))]
 
 
 def _end_of_epoch(
-    model: Model,
+    model: TrainableModel,
     dev: Sequence[Parse],
     average: Average | None,
     progress: Progress,
-    kept: dict[str, Any],
+    kept: Kept,
     processes: Processes,
 ) -> Epoch:
+    heads = [
+        name for name in model.heads.names if any(getattr(one, name) is not None for one in dev)
+    ]
     with averaged(model.network, average):
-        reports = evaluate(model, dev, processes=processes)
+        predicted = predict_together(model, untagged(dev), processes, tasks=heads)
+    reports = compared(dev, predicted)
     if not reports:
         raise processes.agreed(
             TrainingError("no dev sentence has a layer that the model has a head for")
         )
     figures = {name: main_figure(report) for name, report in reports.items()}
     mean = sum(figures.values()) / len(figures)
-    losses = kept["losses"]
+    losses = kept.losses
     epoch = Epoch(
         progress.epoch,
         sum(losses) / max(1, len(losses)),
-        kept["seconds"],
-        kept["words"] / max(kept["seconds"], 1e-9),
+        kept.seconds,
+        kept.words / max(kept.seconds, 1e-9),
         figures,
         mean,
-        mean >= kept["best"],  # of two that score the same, the later has learned more
+        mean >= kept.best,  # of two that score the same, the later has learned more
         progress.skipped,
     )
     return processes.of_main(epoch)  # whose seconds are told
@@ -386,9 +448,10 @@ def _end_of_epoch(
 
 def _card(settings: Settings, epoch: Epoch) -> str:
     figures = "\n".join(f"| {name} | {value:.2f} |" for name, value in epoch.dev.items())
+    start = f", starting from {settings.training.init}," if settings.training.init else ""
     return (
         "# A fencepost model\n\n"
-        f"Trained with seed {settings.seed} on "
+        f"Trained with seed {settings.seed}{start} on "
         f"{', '.join(Path(corpus.path).name for corpus in settings.data.train)}; "
         f"best after epoch {epoch.epoch} of {settings.training.epochs}.\n\n"
         f"| dev | |\n|---|--:|\n{figures}\n"

@@ -1,0 +1,1 @@
+"""The analysis of two annotations: figures, mistakes, examples, and a page of them."""

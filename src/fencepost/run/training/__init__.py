@@ -1,0 +1,1 @@
+"""Training runs: their folder, metrics and picture, one seed or several."""
