@@ -25,9 +25,9 @@ from random import Random
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+from fencepost.checkpoints.model import Model
 from fencepost.cli.tables import table
 from fencepost.formats import Reading, ReadSettings
-from fencepost.parser.model import Model
 from fencepost.parser.parser import load
 from fencepost.parser.steps import Step
 from fencepost.run.audit import Audit, Finding, Placed, audit_parses

@@ -16,7 +16,7 @@ from typing import Literal
 from experiments.encoder import OUT as ENCODER
 from fencepost.config import Corpus, Settings, read_settings
 from fencepost.errors import ConfigError
-from fencepost.run.prepare import WITH_LISTS
+from fencepost.run.prepare import CORPORA as PREPARED
 
 Part = Literal["dev", "test"]
 
@@ -115,10 +115,10 @@ def check_test(here: Chosen) -> None:
         path = Path(corpus.path)
         if not path.exists():
             name = path.parent.name
-            lists = " --train IDS --dev IDS --test IDS" if name in WITH_LISTS else ""
+            lists = " --train IDS --dev IDS --test IDS" if "ids" in PREPARED[name].options else ""
             raise ConfigError(
                 f"{path}: no such file; {here.name} is scored on its test part, which is made by "
-                f"fencepost prepare {name} SOURCE {path.parent}{lists}"
+                f"fencepost prepare {name} SOURCE -o {path.parent}{lists}"
             )
 
 

@@ -20,7 +20,7 @@ from experiments.corpora import chosen
 from experiments.keeping import keep, picture_path
 from experiments.pictures import save
 from fencepost.cli.tables import table
-from fencepost.run.train import read_corpora
+from fencepost.run.training.corpora import read_corpora
 from fencepost.structure import Parse
 from fencepost.tasks.layers import layer_spans
 from fencepost.transition import pointings

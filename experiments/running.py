@@ -32,13 +32,14 @@ from experiments.keeping import RESULTS, origin, write_json
 from experiments.systems.pointing import Pointing
 from experiments.systems.system import System
 from fencepost import formats
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.cli.progress import TrainingBar
 from fencepost.errors import DataError
 from fencepost.formats import Reading
-from fencepost.parser.model import Model
 from fencepost.run.evaluate import compared, main_figure
-from fencepost.run.folder import check_same
-from fencepost.run.train import optimizer_of, prepare_training, read_corpora, recipe_of
+from fencepost.run.training.corpora import read_corpora
+from fencepost.run.training.folder import check_same
+from fencepost.run.training.train import optimizer_of, prepare_training, recipe_of
 from fencepost.structure import Parse
 from fencepost.training.average import Average, averaged
 from fencepost.training.checkpoint import load_checkpoint, save_checkpoint
@@ -114,7 +115,7 @@ class Run:
         """The scored sentences as the system parses them."""
         return list(Reading(self.folder / "predicted.jsonl"))
 
-    def model(self) -> Model:
+    def model(self) -> TrainableModel:
         """The trained model."""
         model, _ = _prepared(self.plan, self.chosen)
         model.network.load_state_dict(load_file(self.folder / WEIGHTS))
@@ -168,7 +169,7 @@ def _trained(plan: Plan, here: Chosen, folder: Path, *, quiet: bool) -> Result:
     network = model.network.to(accelerator.device)
     optimizer = optimizer_of(network, training)
     average = Average(training.average) if training.average else None
-    found = load_checkpoint(folder, network, optimizer, average)
+    found = load_checkpoint(folder, network, optimizer, average, read_kept=dict)
     if found is None:
         (folder / WEIGHTS).unlink(missing_ok=True)  # left by another run, with no checkpoint
     progress, kept = found or (Progress(), {"seconds": 0.0, "words": 0})
@@ -225,7 +226,9 @@ def _trained(plan: Plan, here: Chosen, folder: Path, *, quiet: bool) -> Result:
     )
 
 
-def _keep_best(plan: Plan, model: Model, dev: list[Parse], folder: Path, *, epoch: int) -> None:
+def _keep_best(
+    plan: Plan, model: TrainableModel, dev: list[Parse], folder: Path, *, epoch: int
+) -> None:
     """Keep the weights unless an earlier epoch scores better on dev."""
     reports = compared(dev, _predicted(plan, model, dev))
     score = fmean(main_figure(report) for report in reports.values())
@@ -235,13 +238,13 @@ def _keep_best(plan: Plan, model: Model, dev: list[Parse], folder: Path, *, epoc
         _save_weights(model, folder, Best(epoch, score))
 
 
-def _predicted(plan: Plan, model: Model, gold: list[Parse]) -> list[Parse]:
+def _predicted(plan: Plan, model: TrainableModel, gold: list[Parse]) -> list[Parse]:
     """The sentences as the system parses them from their words alone."""
     model.network.eval()
     return plan.system.predict(model, [replace(parse.sentence, tags=None) for parse in gold])
 
 
-def _save_weights(model: Model, folder: Path, best: Best | None = None) -> None:
+def _save_weights(model: TrainableModel, folder: Path, best: Best | None = None) -> None:
     """Write the weights, whole or not at all, with their score in the same file."""
     weights = {name: value.contiguous() for name, value in model.network.state_dict().items()}
     draft = folder / f".{WEIGHTS}"
@@ -258,7 +261,7 @@ def _best(folder: Path) -> Best | None:
     return Best(*json.loads(notes["best"])) if "best" in notes else None
 
 
-def _prepared(plan: Plan, here: Chosen) -> tuple[Model, list[Any]]:
+def _prepared(plan: Plan, here: Chosen) -> tuple[TrainableModel, list[Any]]:
     """A new model with the head of the system, and the examples that it learns from."""
     parses = list(read_corpora(here.settings.data.train, here.settings.data))
     model, examples = prepare_training(here.settings, parses[: here.train_sentences])

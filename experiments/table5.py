@@ -21,8 +21,8 @@ from experiments.keeping import keep, picture_path
 from experiments.pictures import Series, lines
 from experiments.running import Run, run
 from experiments.table2 import SYSTEMS, plan
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.cli.tables import table
-from fencepost.parser.model import Model
 from fencepost.structure import Sentence
 
 ROUNDS = 5
@@ -32,7 +32,7 @@ PAPER = {"splitting": 1127, "pointing": 855, "chart": 924}  # on a graphics card
 
 
 def timed(
-    systems: Sequence[tuple[Run, Model]], sentences: Sequence[Sentence], *, rounds: int
+    systems: Sequence[tuple[Run, TrainableModel]], sentences: Sequence[Sentence], *, rounds: int
 ) -> dict[str, float]:
     """The median seconds in which each system parses all sentences, by name."""
     seconds: dict[str, list[float]] = {one.plan.name: [] for one, _ in systems}

@@ -30,10 +30,10 @@ from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
 from fencepost.batching.steps import Numbered, places
 from fencepost.batching.vocabulary import FILLER
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.model.boundaries import at
 from fencepost.model.layers import LabelPerceptron, Layer, Perceptron
 from fencepost.model.network import Network, device_of
-from fencepost.parser.model import Model
 from fencepost.structure import Parse, Sentence
 from fencepost.tasks import constituency
 from fencepost.training.loop import Recipe
@@ -210,7 +210,7 @@ def _places(splits: list[list[int]], n: int) -> list[Place]:
 class Chart:
     """Span scores, summed over all trees in training and searched with CKY."""
 
-    def fit(self, model: Model) -> None:
+    def fit(self, model: TrainableModel) -> None:
         """Put a chart head on the network, of the sizes that its pointing head has."""
         network, before = model.network, model.network.head("tree")
         head = ChartHead(
@@ -236,7 +236,7 @@ class Chart:
 
         return layer_losses(network, batch, inputs, each)
 
-    def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
+    def predict(self, model: TrainableModel, sentences: Sequence[Sentence]) -> list[Parse]:
         """The best tree of each sentence; one without words has none."""
         labels = model.numbers.labels["tree"]
         names = [labels.label(number) for number in range(len(labels))]

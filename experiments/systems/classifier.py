@@ -23,9 +23,9 @@ from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
 from fencepost.batching.steps import Numbered, Steps
 from fencepost.batching.vocabulary import FILLER
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.model.layers import Layer, Perceptron
 from fencepost.model.network import Network, device_of
-from fencepost.parser.model import Model
 from fencepost.structure import Parse, Sentence, Span
 from fencepost.structure.span import first_crossing
 from fencepost.tasks import entities
@@ -114,7 +114,7 @@ def best_spans(scores: Tensor, n: int) -> list[tuple[int, int, int]]:
 class Classifier:
     """Each span by itself."""
 
-    def fit(self, model: Model) -> None:
+    def fit(self, model: TrainableModel) -> None:
         """Put a classifier on the network, of the sizes that its pointing head has."""
         network, before, settings = model.network, model.network.head("entities"), model.heads
         head = ClassifierHead(
@@ -136,7 +136,7 @@ class Classifier:
 
         return layer_losses(network, batch, inputs, each, layer="entities")
 
-    def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
+    def predict(self, model: TrainableModel, sentences: Sequence[Sentence]) -> list[Parse]:
         """The entities of each sentence."""
         labels = model.numbers.labels["entities"]
 

@@ -33,6 +33,7 @@ from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
 from fencepost.batching.steps import Numbered, Steps, places
 from fencepost.batching.vocabulary import FILLER
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.decoding.rules import Rules
 from fencepost.decoding.walk import greedy
 from fencepost.errors import ConfigError
@@ -40,7 +41,6 @@ from fencepost.model.head import PointingHead
 from fencepost.model.loss import Over, pointing_loss
 from fencepost.model.network import Network, device_of
 from fencepost.model.stepper import stepper_of
-from fencepost.parser.model import Model
 from fencepost.parser.predict import predict
 from fencepost.structure import Parse, Sentence
 from fencepost.training.loop import Recipe
@@ -58,7 +58,7 @@ class Exploring:
     share: float = 0.5
     canonical: bool = True
 
-    def fit(self, model: Model) -> None:
+    def fit(self, model: TrainableModel) -> None:
         """Leave the library's heads as they are.
 
         Raises:
@@ -98,7 +98,7 @@ class Exploring:
             losses[name] = (each * weights[rows]).sum()
         return losses
 
-    def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
+    def predict(self, model: TrainableModel, sentences: Sequence[Sentence]) -> list[Parse]:
         """What greedy search finds."""
         return predict(model, sentences, canonical=self.canonical)
 

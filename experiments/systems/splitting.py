@@ -35,6 +35,7 @@ from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
 from fencepost.batching.steps import Numbered, places
 from fencepost.batching.vocabulary import FILLER, Labels
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.decoding.configurations import Configurations
 from fencepost.decoding.rules import MINUS
 from fencepost.model.boundaries import at
@@ -42,7 +43,6 @@ from fencepost.model.head import PointingHead, Where
 from fencepost.model.layers import Perceptron
 from fencepost.model.network import Network, device_of
 from fencepost.model.stepper import stepper_of
-from fencepost.parser.model import Model
 from fencepost.structure import Parse, Sentence
 from fencepost.tasks import constituency
 from fencepost.training.loop import Recipe
@@ -268,7 +268,7 @@ class Splitting:
     def __init__(self) -> None:
         self.steps = 0
 
-    def fit(self, model: Model) -> None:
+    def fit(self, model: TrainableModel) -> None:
         """Put a head that splits in place of the library's, with its sizes."""
         network, settings = model.network, model.heads.tree
         assert settings is not None
@@ -299,12 +299,16 @@ class Splitting:
 
         return layer_losses(network, batch, inputs, each)
 
-    def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
+    def predict(self, model: TrainableModel, sentences: Sequence[Sentence]) -> list[Parse]:
         """What greedy search finds."""
         return predicted(model, sentences, partial(self._parses, model))
 
     def _parses(
-        self, model: Model, sentences: Sequence[Sentence], boundaries: Tensor, lengths: Tensor
+        self,
+        model: TrainableModel,
+        sentences: Sequence[Sentence],
+        boundaries: Tensor,
+        lengths: Tensor,
     ) -> list[Parse]:
         """The parses of a batch: boundaries (rows, n + 1, width), lengths (rows,)."""
         head = head_of(model.network)

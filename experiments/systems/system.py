@@ -12,9 +12,9 @@ from fencepost.batching.batches import by_words
 from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
 from fencepost.batching.steps import Numbered
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.model.network import Network, device_of
 from fencepost.parser.encoding import encode
-from fencepost.parser.model import Model
 from fencepost.parser.predict import BATCH_WORDS
 from fencepost.structure import Parse, Sentence
 from fencepost.training.loop import Recipe
@@ -23,7 +23,7 @@ from fencepost.training.loop import Recipe
 class System(Protocol):
     """A head on the library's encoder, what it is trained with, and how it searches."""
 
-    def fit(self, model: Model) -> None:
+    def fit(self, model: TrainableModel) -> None:
         """Put its own head on the network of a new model, in place of the library's."""
         ...
 
@@ -33,7 +33,7 @@ class System(Protocol):
         """The loss of each head, summed over the sentences of a batch."""
         ...
 
-    def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
+    def predict(self, model: TrainableModel, sentences: Sequence[Sentence]) -> list[Parse]:
         """The best parse of each sentence."""
         ...
 
@@ -68,7 +68,7 @@ def layer_losses(
 
 
 def predicted(
-    model: Model,
+    model: TrainableModel,
     sentences: Sequence[Sentence],
     search: Callable[[Sequence[Sentence], Tensor, Tensor], list[Parse]],
 ) -> list[Parse]:

@@ -17,11 +17,11 @@ from experiments.systems.inside import best_splits, log_sum
 from fencepost.batching.examples import Example, collect_labels, example
 from fencepost.batching.steps import Numbered
 from fencepost.batching.vocabulary import FILLER
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.config import Corpus, Settings
 from fencepost.model.boundaries import at
 from fencepost.model.layers import Perceptron
-from fencepost.parser.model import Model
-from fencepost.run.train import prepare_training, recipe_of
+from fencepost.run.training.train import prepare_training, recipe_of
 from fencepost.structure import Parse, Sentence, Tree
 from fencepost.training.device import accelerator_for
 from fencepost.training.loop import Progress, optimizer_for, train
@@ -275,7 +275,9 @@ def test_gold_brackets_that_score_best_are_found_again(tree: Tree) -> None:
     assert len(places) == 2 * n - 1
 
 
-def small_model(texts: list[str], **training: float) -> tuple[Model, list[Example], Settings]:
+def small_model(
+    texts: list[str], **training: float
+) -> tuple[TrainableModel, list[Example], Settings]:
     chosen = settings(Path("unused"), {"tree": {}}, **training)
     corpus = Corpus(path="unused")
     torch.manual_seed(chosen.seed)

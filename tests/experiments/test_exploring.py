@@ -17,6 +17,7 @@ from experiments.systems.exploring import Exploring, best_along, own_paths, path
 from fencepost.batching.batches import gold_steps
 from fencepost.batching.examples import Example
 from fencepost.batching.steps import Numbered
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.decoding.rules import Rules
 from fencepost.decoding.walk import greedy
 from fencepost.errors import ConfigError
@@ -24,10 +25,9 @@ from fencepost.formats import Reading
 from fencepost.model.head import PointingHead
 from fencepost.model.loss import Over, pointing_loss
 from fencepost.model.stepper import stepper_of
-from fencepost.parser.model import Model
 from fencepost.parser.predict import predict
 from fencepost.run.evaluate import compared, main_figure
-from fencepost.run.train import prepare_training, recipe_of
+from fencepost.run.training.train import prepare_training, recipe_of
 from fencepost.structure import Parse, Span
 from fencepost.training.loop import Progress, Recipe, batch_losses, optimizer_for, train
 from fencepost.transition import Configuration, pointings
@@ -236,7 +236,7 @@ def test_own_paths_follow_weights_that_a_fused_optimiser_changes() -> None:
 
 def eight(
     folder: Path, heads: dict[str, Any], **training: Any
-) -> tuple[Model, list[Example], list[Parse], Recipe]:
+) -> tuple[TrainableModel, list[Example], list[Parse], Recipe]:
     """A small model, what it learns from, and how."""
     data = write_eight(folder / "data.jsonl")
     chosen = settings(data, heads, **training)

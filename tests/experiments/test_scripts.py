@@ -22,10 +22,10 @@ from experiments.table5 import cut
 from experiments.tables import difference_table
 from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats import Reading
 from fencepost.model.network import Network
-from fencepost.parser.model import Model
 from fencepost.run.prepare import CORPORA
 from fencepost.scoring.bootstrap import Difference
 from fencepost.structure import Parse, Sentence, Span, Tree
@@ -166,7 +166,7 @@ class Scripted(Stopped):
         self.gold = {parse.words: parse for parse in Reading(dev)}
         self.weights: list[dict[str, Tensor]] = []  # after each epoch
 
-    def predict(self, model: Model, sentences: Sequence[Sentence]) -> list[Parse]:
+    def predict(self, model: TrainableModel, sentences: Sequence[Sentence]) -> list[Parse]:
         if not self.rights:
             return super().predict(model, sentences)
         weights = model.network.state_dict()
@@ -250,10 +250,10 @@ def test_without_the_test_part_it_is_said_how_to_make_it(
 ) -> None:
     (bought / "test.ptb").unlink()
     with pytest.raises(
-        ConfigError, match=r"ptb/test\.ptb: .* fencepost prepare ptb SOURCE data/ptb$"
+        ConfigError, match=r"ptb/test\.ptb: .* fencepost prepare ptb SOURCE -o data/ptb$"
     ):
         script("table2", "--corpora", "ptb")
-    with pytest.raises(ConfigError, match=r"prepare ctb7 SOURCE data/ctb7 --train IDS --dev IDS"):
+    with pytest.raises(ConfigError, match=r"prepare ctb7 SOURCE -o data/ctb7 --train IDS --dev IDS"):
         script("table3", "--corpora", "ctb7")
     assert not (tmp_path / "runs").exists()
 

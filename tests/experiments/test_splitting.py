@@ -23,11 +23,11 @@ from experiments.systems.splitting import (
 from fencepost.batching.examples import Example
 from fencepost.batching.steps import Numbered, places
 from fencepost.batching.vocabulary import FILLER
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.formats import read
 from fencepost.model.head import PointingHead
 from fencepost.model.stepper import stepper_of
-from fencepost.parser.model import Model
-from fencepost.run.train import prepare_training, recipe_of
+from fencepost.run.training.train import prepare_training, recipe_of
 from fencepost.structure import Parse, Sentence
 from fencepost.training.device import accelerator_for
 from fencepost.training.loop import Progress, Recipe, optimizer_for, train
@@ -264,7 +264,7 @@ class Prepared:
         torch.manual_seed(1)
         self.parses = list(read(data))
         corpus = chosen.data.train[0]
-        self.model: Model
+        self.model: TrainableModel
         self.examples: list[Example]
         self.model, self.examples = prepare_training(
             chosen, [(corpus, parse) for parse in self.parses]
