@@ -1,7 +1,7 @@
-"""For the built pages: what stands behind the language of a block becomes a line below it.
+"""For the built pages: the words behind the language of a block become its title or a line below.
 
-Markdown knows only the language. The rest tells the tests what to do with the block
-(`tests/docs/pages.py`), and some of it is worth telling the reader, too.
+They tell the tests what to do with the block (`tests/docs/pages.py`), and some of them are worth
+telling the reader, too.
 """
 
 import re
@@ -11,7 +11,7 @@ _BLOCK = re.compile(r"^(`{3,})([\w+-]+) ([^\n]+)\n(.*?\n)\1$", re.DOTALL | re.MU
 
 
 def plain_fences(markdown: str) -> str:
-    """A page whose blocks have nothing but their language on the first line."""
+    """A page whose blocks have nothing but their language, or a title, on the first line."""
 
     def plain(match: re.Match[str]) -> str:
         fence, language, info, text = match.groups()
@@ -19,7 +19,7 @@ def plain_fences(markdown: str) -> str:
         if info.startswith("not-run:"):
             return f'{block}\n\n<p class="told">Not run by the tests: {info[8:].strip()}.</p>\n'
         if info.startswith("file="):
-            return f'<p class="told"><code>{info[5:]}</code></p>\n\n{block}'
+            return f'{fence}{language} title="{info[5:]}"\n{text}{fence}'
         return block
 
     return _BLOCK.sub(plain, markdown)

@@ -3,6 +3,7 @@
 No model is asked: trees and entities are given, so that the pictures depend on nothing else.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,26 @@ MUSEUM_ENTITIES = (Span(0, 10, "person"), Span(3, 10, "organization"), Span(9, 1
 GARDENER = Tree.from_brackets(
     "(S (NP (DT The) (NN gardener)) (VP (VBD planted) (NP (NNS roses))) (. .))"
 )
+MAT = Tree.from_brackets(
+    "(ROOT (S (NP (NNP Ann)) (VP (VBD slept) (PP (IN on) (NP (DT the) (NN mat))) "
+    "(PP (IN in) (NP (NNP Oslo)))) (. .)))"
+)
+MAN_WITH_TELESCOPE = Tree.from_brackets(
+    "(S (NP (PRP I)) (VP (VBD saw) (NP (NP (DT the) (NN man)) (PP (IN with) "
+    "(NP (DT the) (NN telescope))))) (. .))"
+)
+SEEN_WITH_TELESCOPE = Tree.from_brackets(
+    "(S (NP (PRP I)) (VP (VBD saw) (NP (DT the) (NN man)) (PP (IN with) "
+    "(NP (DT the) (NN telescope)))) (. .))"
+)
+CORRECTED = Tree.from_brackets(
+    "(S (NP (PRP I)) (VP (VP (VBD saw) (NP (DT the) (NN man))) (PP (IN with) "
+    "(NP (DT the) (NN telescope)))) (. .))"
+)
+HONEY = Sentence(
+    ("Stir", "three", "spoons", "of", "sweet", "honey", "into", "the", "small", "jar", ".")
+)
+HONEY_ENTITIES = (Span(1, 6, "ingredient"), Span(1, 3, "quantity"), Span(7, 10, "tool"))
 
 
 def step_pictures(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -85,12 +106,31 @@ def nearest_first_svg() -> str:
 ARCS = "From the cursor at 5 four candidates are asked in order: 2, 0, 6 and 7"
 
 
+def side_by_side(*drawings: str) -> str:
+    """Several drawings in one, from left to right, at the height of the tallest."""
+    sizes = [tuple(map(float, re.findall(r'(?:width|height)="([\d.]+)"', d)[:2])) for d in drawings]
+    width, height = sum(size[0] for size in sizes), max(size[1] for size in sizes)
+    left, inside = 0.0, []
+    for drawing, size in zip(drawings, sizes, strict=True):
+        inside.append(drawing.replace("<svg ", f'<svg x="{left:g}" ', 1).strip())
+        left += size[0]
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+    view = f'viewBox="0 0 {width:g} {height:g}" role="img">'
+    return "\n".join([head + view, *inside, "</svg>\n"])
+
+
 def pictures() -> dict[str, str]:
     """All pictures: names of files, and what they hold."""
     museum = Parse(MUSEUM.sentence, entities=MUSEUM_ENTITIES)
     return {
         "museum-tree.svg": tree_svg(MUSEUM),
         "museum-entities.svg": entities_svg(museum),
+        "mat-tree.svg": tree_svg(MAT),
+        "telescope-readings.svg": side_by_side(
+            tree_svg(MAN_WITH_TELESCOPE), tree_svg(SEEN_WITH_TELESCOPE)
+        ),
+        "telescope-corrected.svg": tree_svg(CORRECTED, boundaries=True),
+        "honey-entities.svg": entities_svg(Parse(HONEY, entities=HONEY_ENTITIES)),
         "boundaries.svg": tree_svg(GARDENER, boundaries=True),
         "entity-fillers.svg": entities_svg(_with_fillers(museum), boundaries=True, width=None),
         "nearest-first.svg": nearest_first_svg(),
