@@ -1,14 +1,16 @@
-# Everything runs in .venv inside this folder, which the first command makes.
+# Everything runs in .venv inside this folder, which the first command makes. `make demo` installs what
+# parsing needs; all other targets install everything.
 
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 export OMP_WAIT_POLICY := PASSIVE
+export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: demo test check coverage format bench reliability en-small docs clean
 
-demo: .venv/.installed  ## parse a text with the model that ships: trees, entities, probabilities
+demo: .venv/.installed  ## parse a text with the model that ships: trees, entities, probabilities; installs no torch
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 test: .venv/.dev check-code tests/web/node_modules  ## all that CI runs: checks, all tests, coverage, the docs, the wheel
@@ -43,6 +45,7 @@ bench: .venv/.dev  ## how fast, as ratios within this run; needs the benchmark c
 	$(BIN)/python bench/splitting.py
 	$(BIN)/python bench/training.py
 	$(BIN)/python bench/decoding.py --write
+	$(BIN)/python bench/runtime.py --write
 	$(BIN)/python bench/corpus.py
 
 reliability: .venv/.dev  ## the scripts behind docs/reliability.md, in full
@@ -52,12 +55,15 @@ reliability: .venv/.dev  ## the scripts behind docs/reliability.md, in full
 	$(BIN)/python bench/load.py
 
 en-small: .venv/.dev  ## train the English model that ships; ENCODER is a folder if there is no hub
-	$(BIN)/fencepost train configs/en-small-1.toml --out runs/en-small-1 $(if $(ENCODER),--set network.encoder.model=$(ENCODER))
-	$(BIN)/fencepost train configs/en-small-2.toml --out runs/en-small-2 $(if $(ENCODER),--set network.encoder.model=$(ENCODER))
-	$(BIN)/python experiments/en_small.py runs/en-small-2
+	$(BIN)/fencepost train configs/en-small.toml --out runs/en-small $(if $(ENCODER),--set network.encoder.model=$(ENCODER))
+	$(BIN)/python -m experiments.en_small runs/en-small
 
 docs: .venv/.dev  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
+
+.PHONY: site
+site: docs  ## the docs, and at try/ the page that parses in the browser: static files for any host
+	$(BIN)/fencepost export-web en-small site/try
 
 clean:
 	rm -rf .venv site dist tests/web/node_modules .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache
@@ -68,13 +74,17 @@ tests/web/node_modules: tests/web/package.json tests/web/package-lock.json
 	else echo "no npm: the page's accessibility will not be checked"; fi
 
 .venv/bin/python:
-	$(PYTHON) -m venv .venv
+	@echo "making .venv, an environment for Python in this folder"
+	@$(PYTHON) -m venv .venv
 
 .venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) hatchling editables
-	$(PIP) --no-build-isolation --editable '.[draw,serve]'
+	@echo "installing pip and what builds the package (1 of 2)"
+	@$(PIP) pip hatchling editables  # the pip that venv brings is as old as Python
+	@echo "installing fencepost with onnxruntime, numpy and the rest that parsing needs (2 of 2): a minute or so"
+	@$(PIP) --no-build-isolation --editable .
 	@touch $@
 
 .venv/.dev: .venv/.installed
-	$(PIP) --no-build-isolation --editable '.[dev]'
+	@echo "installing torch and all that tests, docs and training need: some minutes"
+	@$(PIP) --no-build-isolation --editable '.[dev]'
 	@touch $@

@@ -110,8 +110,9 @@ def decoder(model: Any) -> Callable[[Any, Any, str, int], object]:
         return lambda vectors, lengths, head, beams: search.beam(
             model.network.head(head), vectors, lengths, beams=beams
         )
+    network = model if hasattr(model, "stepper") else model.network
     return lambda vectors, lengths, head, beams: beam(
-        model.stepper(head), vectors.numpy(), lengths.numpy(), model.rules(head), beams=beams
+        network.stepper(head), vectors.numpy(), lengths.numpy(), model.rules(head), beams=beams
     )
 
 
@@ -123,14 +124,20 @@ def work() -> None:
     import fencepost
 
     torch.set_num_threads(1)
-    model = fencepost.load(threads=1).model
+    model: Any = fencepost.load(threads=1).model
+    network = model.network
+    if not hasattr(network, "states"):  # in onnxruntime: both sides read with torch here
+        from fencepost.checkpoints.shipped import find_model
+        from fencepost.checkpoints.trainable import load_trainable
+
+        network = load_trainable(find_model("en-small")).network
     decode = decoder(model)
     ready = {}
     with torch.no_grad():
         for name, batches in json.loads(sys.stdin.readline()).items():
             inputs = [model.read(words) for words in batches]
             ready[name] = [
-                (model.network.boundaries(model.network.states(one)), torch.as_tensor(one.lengths))
+                (network.boundaries(network.states(one)), torch.as_tensor(one.lengths))
                 for one in inputs
             ]
     for _, head, beams, _ in JOBS.values():  # what is done only once is done now

@@ -35,11 +35,11 @@ from measuring import CHECKOUT, Ratio, Spread, circumstances, forget_peak, peak,
 
 import fencepost
 from fencepost import read
+from fencepost.checkpoints.shipped import find_model
 from fencepost.integrations import ray as on_ray
 from fencepost.integrations.cluster import Workers, connected, require_ray
 from fencepost.integrations.ray import Loading, parse_on_ray
 from fencepost.parser.parser import MOST_WORDS
-from fencepost.parser.shipped import find_model
 from fencepost.run.corpus.plan import make_plan
 from fencepost.run.corpus.results import Format
 from fencepost.run.corpus.rows import RowSettings

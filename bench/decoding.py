@@ -24,21 +24,22 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from string import Template
-from typing import Any, get_args
+from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
-import torch
 from against import FEW, JOBS, ROUNDS, SINGLE, compare
 from led import Case, along_trees, joined, paper_sized
 from measuring import (
     CHECKOUT,
+    PAGE,
     Ratio,
     Spread,
     circumstances,
     draw,
     forget_peak,
+    part,
     peak,
     table,
     taking_turns,
@@ -48,12 +49,14 @@ import fencepost
 from fencepost import Parse, Sentence, read
 from fencepost.batching.arrays import Floats, Ints
 from fencepost.batching.batches import by_words
+from fencepost.checkpoints.loading import Precision, load_model
+from fencepost.checkpoints.model import Model
+from fencepost.checkpoints.shipped import find_model
+from fencepost.checkpoints.trainable import load_trainable
 from fencepost.decoding.derivations import Derivations
 from fencepost.decoding.stepper import Stepper
 from fencepost.decoding.walk import derivations, walk
-from fencepost.model.precision import Precision
 from fencepost.model.stepper import HeadStepper
-from fencepost.parser.model import Model
 from fencepost.parser.predict import BATCH_WORDS, predict
 from fencepost.tasks.layers import POINTING
 
@@ -61,7 +64,7 @@ SHARED = CHECKOUT.parent / "shared/data/gum"
 FILES = ("const/dev.ptb", "ner/dev.jsonl")  # the same sentences, with trees and with entities
 SEED = 1
 SENTENCES = 1000
-PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+PRECISIONS: tuple[Precision, ...] = ("fp32", "int8")
 
 Points = Mapping[int, Sequence[Case]]  # by how long sentences or how large batches are
 Growth = Mapping[str, Mapping[int, Spread]]  # what was found of each part, by size
@@ -84,19 +87,21 @@ FULL = Extent(5, 3000, 2, (10, 20, 50, 100, 200, 500, 1000, 2000), (1, 2, 5, 10,
 QUICK = Extent(1, 12, 1, (10, 100), (1, 20))
 
 
-@torch.no_grad()
 def encode(model: Model, cases: Iterable[Case]) -> list[Ready]:
     """What decoding starts from: batches, read and encoded one by one."""
     ready = []
     for case in cases:
         inputs = model.read(case.words)
-        boundaries = model.network.boundaries(model.network.states(inputs))
-        ready.append((boundaries.numpy(), inputs.lengths))
+        ready.append((model.network.read(inputs, tags=False).boundaries, inputs.lengths))
     return ready
 
 
 def decode(
-    model: Model, name: str, ready: Iterable[Ready], cases: Iterable[Case], stepper: Stepper[Any]
+    model: Model,
+    name: str,
+    ready: Iterable[Ready],
+    cases: Iterable[Case],
+    stepper: Stepper[Any],
 ) -> list[Derivations]:
     """The steps of batches, decoded one by one with one of the heads, led or not."""
     rules = model.rules(name)
@@ -112,7 +117,7 @@ def decode(
 
 def decoding(model: Model, name: str, ready: Sequence[Ready], cases: Sequence[Case]) -> Job:
     """The job of decoding with one of the heads; where it is led, it is seen to follow."""
-    job = partial(decode, model, name, ready, cases, model.stepper(name))
+    job = partial(decode, model, name, ready, cases, model.network.stepper(name))
     for case, found in zip(cases, job(), strict=True):
         if name in case.gold:
             gold = case.gold[name]
@@ -133,14 +138,8 @@ def share(model: Model, cases: Sequence[Case], *, most: float, rounds: int) -> R
 
 def whole_parses(model: Model, cases: Sequence[Case], *, rounds: int) -> dict[str, Ratio]:
     """Whole parses against the bare encoder, over the same batches."""
-
-    @torch.no_grad()
-    def bare() -> None:
-        for case in cases:
-            model.network.encoder(model.read(case.words))
-
     jobs: dict[str, Job] = {
-        "bare": bare,
+        "bare": partial(encode, model, cases),
         "tree": partial(predict, model, sentences_of(cases), tasks=["tree"]),
         "all": partial(predict, model, sentences_of(cases)),
     }
@@ -161,8 +160,8 @@ def searches(model: Model, cases: Sequence[Case], *, rounds: int) -> dict[str, R
     sentences = sentences_of(cases)
     sizes = {"batches": cases, "single": [Case([sentence.words]) for sentence in sentences]}
     steppers: dict[str, Stepper[Any]] = {
-        "plain": HeadStepper(model.network.head("tree")),
-        "fast": model.stepper("tree"),
+        "plain": HeadStepper(load_trainable(find_model("en-small")).network.head("tree")),
+        "fast": model.network.stepper("tree"),
     }
     jobs = {
         (how, kind): partial(decode, model, "tree", encode(model, some), some, stepper)
@@ -205,6 +204,11 @@ def times_of(model: Model, points: Points, *, rounds: int) -> Growth:
     }
 
 
+def loaded() -> Model:
+    """The model that ships, on one thread."""
+    return load_model(find_model("en-small"), threads=1)
+
+
 def memory_of(points: Points) -> Growth:
     """MiB that each part needs for one batch, each batch in a new process."""
     found: dict[str, dict[int, Spread]] = {part: {} for part in ("encoder", *POINTING)}
@@ -217,7 +221,7 @@ def memory_of(points: Points) -> Growth:
 
 def peaks(case: Case) -> dict[str, float]:
     """MiB that each part needs for a batch, beside all that is there before."""
-    model = fencepost.load(threads=1).model
+    model = loaded()
     small = [Case([["Yes", "."]] * rows) for rows in (1, 9)]
     for name in POINTING:  # what is made only once belongs to the model
         decoding(model, name, encode(model, small), small)
@@ -226,7 +230,7 @@ def peaks(case: Case) -> dict[str, float]:
     found = {"encoder": peak() - before}
     for name in POINTING:
         before = forget_peak()
-        decode(model, name, ready, [case], model.stepper(name))
+        decode(model, name, ready, [case], model.network.stepper(name))
         found[name] = peak() - before
     return found
 
@@ -236,7 +240,7 @@ def steps_of(model: Model, points: Points) -> Growth:
     steps: dict[str, dict[int, Spread]] = {"gold steps": {}, "own steps": {}}
     for size, cases in points.items():
         free = [Case(case.words) for case in cases]
-        own = decode(model, "tree", encode(model, cases), free, model.stepper("tree"))
+        own = decode(model, "tree", encode(model, cases), free, model.network.stepper("tree"))
         counts = [case.gold["tree"].counts for case in cases], [found.counts[:, 0] for found in own]
         for column, some in zip(steps.values(), counts, strict=True):
             column[size] = Spread.of(np.concatenate(some).tolist())
@@ -245,17 +249,14 @@ def steps_of(model: Model, points: Points) -> Growth:
 
 def speed(sentences: Sequence[Sentence], *, rounds: int) -> list[tuple[str, ...]]:
     """Sentences and words a second of whole parses with all heads: rows of a table."""
-    models = {name: fencepost.load(precision=name, threads=1).model for name in PRECISIONS}
-    for name, model in models.items():  # else the same figures would come by three names
-        assert getattr(model.network, "precision", "fp32") == name
-
-    def parse(precision: Precision, threads: int) -> None:
-        torch.set_num_threads(threads)
-        predict(models[precision], sentences)
-
-    jobs = {(name, threads): partial(parse, name, threads) for name in models for threads in (1, 2)}
+    jobs = {
+        (name, threads): partial(
+            predict, fencepost.load(precision=name, threads=threads).model, sentences
+        )
+        for name in PRECISIONS
+        for threads in (1, 2)
+    }
     times = taking_turns(jobs, rounds=rounds, clock=time.perf_counter)
-    torch.set_num_threads(1)
     words = sum(map(len, sentences))
     return [
         (
@@ -360,7 +361,7 @@ def main() -> None:
     few = [Case(case.words) for case in led_few]
     batches = few if asked.quick else [Case(case.words) for case in led]
 
-    model, paper = fencepost.load(threads=1).model, paper_sized(parses, seed=SEED)
+    model, paper = loaded(), paper_sized(parses, seed=SEED)
     ratios = {
         "share of decoding, batches": share(model, batches, most=0.2, rounds=rounds),
         "share of decoding, batches, a network of the paper's sizes": share(
@@ -396,8 +397,9 @@ def main() -> None:
         pictures = CHECKOUT / "docs/performance"
         draw(pictures / "time.svg", "ms a sentence", dict(zip(names, times, strict=True)))
         draw(pictures / "memory.svg", "MiB", dict(zip(names, memory, strict=True)))
+        page["runtime"] = part("runtime")
         text = Template((CHECKOUT / "bench/performance.md").read_text(encoding="utf-8"))
-        (CHECKOUT / "docs/performance.md").write_text(text.substitute(page), encoding="utf-8")
+        PAGE.write_text(text.substitute(page), encoding="utf-8")
     sys.exit(not all(ratio.is_kept for ratio in ratios.values()))
 
 

@@ -39,7 +39,7 @@ from fencepost.web.app import make_app
 
 sys.path.insert(0, str(CHECKOUT))
 
-from tests.parser.test_model import transformer_model
+from tests.checkpoints.test_model import transformer_model
 from tests.parser.test_parser import lively_model
 from tests.reliability.routes import Route, model_route, routes
 from tests.tiny import tiny_transformer

@@ -25,10 +25,10 @@ from random import Random
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+from fencepost.checkpoints.model import FILES
 from fencepost.config import Settings, checked
-from fencepost.parser.model import FILES
-from fencepost.run.metrics import read_epochs
-from fencepost.run.train import Note, run_training
+from fencepost.run.training.metrics import read_epochs
+from fencepost.run.training.train import Note, run_training
 
 SUBJECTS = ("(NP (DT The) (NN cat))", "(NP (NNP Ann))", "(NP (DT A) (JJ red) (NN bird))")
 VERBS = ("(VBD saw)", "(VBZ likes)", "(VBD heard)")

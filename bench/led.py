@@ -13,12 +13,12 @@ import torch
 
 from fencepost import Parse, Span
 from fencepost.batching.examples import collect_labels
+from fencepost.batching.numbers import Numbers
 from fencepost.batching.steps import Steps
 from fencepost.batching.vocabulary import FILLER, Vocabulary
-from fencepost.build import Numbers
+from fencepost.checkpoints.trainable import TrainableModel, new_model
 from fencepost.config import HeadsSettings, NetworkSettings, checked
 from fencepost.decoding.walk import Given, Policy
-from fencepost.parser.model import Model, new_model
 from fencepost.tasks.layers import POINTING, layer_spans
 from fencepost.transition import pointings
 
@@ -77,7 +77,7 @@ def _steps(spans: Iterable[Span]) -> list[tuple[int, int]]:
     return [(step.boundary, FILLER if step.label is None else ANY) for step in pointings(spans)]
 
 
-def paper_sized(parses: Sequence[Parse], *, seed: int) -> Model:
+def paper_sized(parses: Sequence[Parse], *, seed: int) -> TrainableModel:
     """A network of the paper's sizes with random weights, for the words and labels of parses."""
     torch.manual_seed(seed)
     model = new_model(

@@ -60,10 +60,11 @@ def save_tiny_model(folder: Path) -> None:
     """Save a random model that finds some of everything in next to no time."""
     import torch
 
+    from fencepost.batching.numbers import Numbers
     from fencepost.batching.vocabulary import Labels, Vocabulary
-    from fencepost.build import Numbers
+    from fencepost.checkpoints.model import save_model
+    from fencepost.checkpoints.trainable import new_model
     from fencepost.config import HeadsSettings, NetworkSettings, checked
-    from fencepost.parser.model import new_model, save_model
 
     torch.manual_seed(SEED)
     encoder = {"kind": "words", "word_width": 8, "character_width": 4, "character_hidden": 6}

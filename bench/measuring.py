@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from string import Template
 from typing import NamedTuple, TypeVar
 
 import matplotlib
@@ -23,6 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 CHECKOUT = Path(__file__).parents[1]
+PAGE = CHECKOUT / "docs/performance.md"
 STYLES = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"))  # told apart by most eyes
 
 Key = TypeVar("Key")
@@ -150,6 +152,24 @@ def draw(path: Path, label: str, panels: Mapping[str, Mapping[str, Mapping[int, 
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with matplotlib.rc_context({"svg.hashsalt": "fencepost"}):
         figure.savefig(path, metadata=nothing)
+
+
+def part(name: str) -> str:
+    """A part of the page on performance that another bench has written."""
+    return _parted(PAGE.read_text(encoding="utf-8"), name)[1]
+
+
+def write_part(name: str, text: str, figures: Mapping[str, str]) -> None:
+    """Write a part of the page on performance anew, and leave the rest as it is."""
+    before, _, after = _parted(PAGE.read_text(encoding="utf-8"), name)
+    PAGE.write_text(f"{before}{Template(text).substitute(figures)}{after}", encoding="utf-8")
+
+
+def _parted(text: str, name: str) -> tuple[str, str, str]:
+    """What stands before, between and behind the two marks of a part."""
+    first, last = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    start, end = text.index(first) + len(first), text.index(last)
+    return text[:start], text[start:end], text[end:]
 
 
 def circumstances() -> dict[str, str]:

@@ -24,12 +24,12 @@ from fencepost import Parse, read
 from fencepost.batching.batches import gold_steps, padded, shuffled
 from fencepost.batching.examples import Example
 from fencepost.batching.vocabulary import BEGIN, END
+from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.config import Settings, checked
 from fencepost.model.boundaries import boundary_vectors
 from fencepost.model.encoder import WordEncoder
 from fencepost.model.loss import pointing_loss
-from fencepost.parser.model import Model
-from fencepost.run.train import prepare_training, recipe_of
+from fencepost.run.training.train import prepare_training, recipe_of
 from fencepost.training.loop import batch_losses, optimizer_for
 
 SHARED = Path(__file__).parents[2] / "shared/data/gum/const/train.ptb"
@@ -39,7 +39,7 @@ SENTENCES, WORDS, ROUNDS, SEED = 600, 1000, 3, 1
 class PlainNetwork(nn.Module):
     """The same network without any care for speed."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: TrainableModel) -> None:
         super().__init__()
         network = model.network
         assert isinstance(network.encoder, WordEncoder)
@@ -116,7 +116,7 @@ def step(network: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor) -> 
     optimizer.zero_grad()
 
 
-def shares(model: Model, batches: Sequence[Sequence[Example]]) -> dict[str, float]:
+def shares(model: TrainableModel, batches: Sequence[Sequence[Example]]) -> dict[str, float]:
     """Seconds of each part of a forward pass, and of the backward pass."""
     network = model.network
     taken = dict.fromkeys(("numbering", "words and characters", "LSTM", "head", "backward"), 0.0)

@@ -5,30 +5,33 @@ cd "$(dirname "$0")"
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
-say '$ fencepost parse harbour.txt'
-cat harbour.txt
+say '$ fencepost parse demo.txt'
+cat demo.txt
 echo
-fencepost parse harbour.txt --to pretty
+fencepost parse demo.txt --to pretty
 
 say 'In Python:'
 python - <<'PYTHON'
-import fencepost
+code = """import fencepost
 
-code = """parser = fencepost.load()
-document = parser.parse("The director of the museum fed the cat.")
-print(document.tree.pretty())
-for entity in document.entities: print(entity)"""
-print(code, end="\n\n")
+parser = fencepost.load()
+document = parser.parse("The president of France visited Berlin on Monday.")
+print(document)
+for entity in document.entities:
+    print(entity.text, entity.label, entity.start_char, entity.end_char)
+"""
+print(code)
 exec(code)
 PYTHON
 
 say 'Next:'
 cat <<'TEXT'
-  .venv/bin/fencepost parse "Any text of yours."               trees and entities of any text or file
-  .venv/bin/fencepost parse articles/ -o parsed/               a corpus, row by row; --resume after a stop
-  .venv/bin/fencepost draw examples/garden.ptb -o garden.html  pictures; also .svg, .pdf and .png
-  .venv/bin/fencepost serve                                    a page to explore parses with, and a server
-  .venv/bin/fencepost trace examples/garden.ptb                how a tree is made, one pointing a line
-  .venv/bin/fencepost train configs/gum-trees.toml -o RUN      a model from your own annotation
-  .venv/bin/fencepost --help                                   everything else
+  .venv/bin/fencepost parse "Any text of yours."                    trees and entities of any text or file
+  .venv/bin/fencepost parse examples/harbour.txt -o harbour.html    a page with pictures; or .jsonl, .ptb, .tsv
+  .venv/bin/fencepost draw examples/garden.ptb -o garden.html       pictures of annotated sentences
+  .venv/bin/fencepost trace examples/garden.ptb                     how a tree is made, one pointing a line
+  .venv/bin/fencepost --help                                        everything else
+After .venv/bin/pip install -c constraints.txt -e '.[serve,train]':
+  .venv/bin/fencepost serve                                         a page to explore parses with, and a server
+  .venv/bin/fencepost train examples/kitchen.toml -o runs/kitchen   a model of your own, here from 72 sentences
 TEXT

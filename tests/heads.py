@@ -99,9 +99,11 @@ def random_head(seed: int, *, open_root: bool, **choices: Any) -> PointingHead:
     return head_with(seed, settings, open_root=open_root, temperature=temperature).float()
 
 
-def make_head(*, labels: int = 3, open_root: bool = False, **choices: Any) -> PointingHead:
+def make_head(
+    *, labels: int = 3, open_root: bool = False, seed: int = 1, **choices: Any
+) -> PointingHead:
     """A head for boundary vectors of 8 numbers, the same each time."""
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     sizes: dict[str, Any] = {"boundary_width": 8, "mlp": 6, "decoder": 5, "dropout": 0.3}
     kind = {"previous_label": False, **choices}
     head = PointingHead(labels=labels, open_root=open_root, **kind, **sizes)

@@ -8,6 +8,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import (
     BertConfig,
     BertModel,
+    ElectraConfig,
+    ElectraModel,
     PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaModel,
@@ -81,20 +83,24 @@ def byte_pairs(*, most: int = 24, specials: bool = True) -> PreTrainedTokenizerF
 
 
 def tiny_transformer(folder: Path, *, kind: str = "bert", width: int = 16, most: int = 24) -> str:
-    """The folder of a random transformer of two layers: bert, roberta or t5."""
+    """The folder of a random transformer of two layers: bert, electra, roberta or t5."""
     torch.manual_seed(5)
-    tokenizer = word_pieces(most=most) if kind == "bert" else byte_pairs(most=most)
+    tokenizer = word_pieces(most=most) if kind in ("bert", "electra") else byte_pairs(most=most)
     sizes: dict[str, Any] = {
         "vocab_size": len(tokenizer),
         "hidden_size": width,
         "num_hidden_layers": 2,
-        "num_attention_heads": 1,
+        "num_attention_heads": 2 - width % 2,
         "intermediate_size": 32,
         "initializer_range": 0.3,  # so that pieces differ
     }
-    model: BertModel | RobertaModel | T5Model
+    model: BertModel | ElectraModel | RobertaModel | T5Model
     if kind == "bert":
         model = BertModel(BertConfig(**sizes, max_position_embeddings=most))
+    elif kind == "electra":
+        model = ElectraModel(
+            ElectraConfig(**sizes, embedding_size=width, max_position_embeddings=most)
+        )
     elif kind == "roberta":
         model = RobertaModel(
             RobertaConfig(**sizes, max_position_embeddings=most, pad_token_id=1, type_vocab_size=1)

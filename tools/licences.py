@@ -1,6 +1,9 @@
-"""The page about the licences of all that may be installed along: `docs/licences.md`.
+"""The page about the licences of the weights and of all packages: `docs/licences.md`.
 
     python tools/licences.py [--check]
+
+The licence of the weights is decided in LICENSE.md beside them; this copies it to all pages
+that name it.
 
 Versions are those in `constraints.txt`, and licences those that the installed packages tell in
 their metadata, so it wants an environment with everything in it: `make .venv/.dev`. With
@@ -70,9 +73,47 @@ and a test compares it with the pins.
   these files under MPL-2.0. What only imports them is not touched by it.
 - **A wheel may hold libraries beside its own code**, compiled in (numpy and torch hold numerical
   ones, pyarrow and ray many). Their licences stand in the wheel, beside its own.
-- **The weights of `en-small`**, the model that ships, are under CC BY-NC-SA 4.0, which rules out
-  commercial use. Its card has the licences of what it was trained on.
 """
+WEIGHTS = CHECKOUT / "src/fencepost/models/en-small/LICENSE.md"
+NAME = re.compile(r"CC BY(?:-[A-Z]{2})* \d\.\d")
+NAMING = ("README.md", "docs/compared.md", "docs/faq.md", "docs/index.md")
+ALLOWS = {  # by the letters behind CC BY
+    "NC": "You may not use them commercially.",
+    "ND": "You may not pass on changed weights.",
+    "SA": "Weights that you change, fine-tuned ones for example, go on under the same licence.",
+}
+
+
+def weights() -> tuple[str, str]:
+    """The licence of the weights that ship, and the section about it."""
+    told = re.search(rf"\*\*({NAME.pattern})\*\*", WEIGHTS.read_text(encoding="utf-8"))
+    if told is None:
+        sys.exit(f"{WEIGHTS}: no licence in bold, as in **CC BY 4.0**")
+    licence = told[1]
+    letters = licence.split()[1].split("-")[1:]
+    allowed = "" if "NC" in letters else ", also commercially"
+    address = f"https://creativecommons.org/licenses/{licence.split()[1].lower()}/{licence[-3:]}/"
+    lines = [
+        "## The weights",
+        "",
+        f"The weights of `en-small`, the model that ships, are under [{licence}]({address}):",
+        "",
+        f"- You may use them{allowed}, and pass them on.",
+        "- You name where they come from.",
+        *(f"- {ALLOWS[letter]}" for letter in letters),
+        "",
+        "`LICENSE.md` in the model's folder is what counts; it and the card beside it name the",
+        "licences of the texts that the model was trained on. A model that you train without",
+        "starting from it is not bound by its licence.",
+        "",
+    ]
+    return licence, "\n".join(lines)
+
+
+def pages() -> dict[Path, str]:
+    """The pages that name the licence of the weights, as they should be."""
+    licence, _ = weights()
+    return {CHECKOUT / path: NAME.sub(licence, _text(path)) for path in NAMING} | {PAGE: page()}
 
 
 def pins() -> dict[str, tuple[str, str]]:
@@ -150,7 +191,7 @@ def page() -> str:
 def _page() -> Iterator[str]:
     extras, pinned = extras_of_packages(), pins()
     licences = {name: licence_of(name) for name in pinned}
-    yield HEAD
+    yield HEAD.replace("## Who has", f"{weights()[1]}\n## Who has")
     yield "## Every package\n"
     yield "| package | version | licence | comes with |\n|---|---|---|---|"
     for name, (written, version) in pinned.items():
@@ -169,11 +210,12 @@ def _with(extras: Mapping[str, list[str]], name: str) -> list[str]:
 
 
 def main() -> int:
-    """Write the page, or only look whether it is the right one."""
-    made = page()
+    """Write the pages, or only look whether they are the right ones."""
+    made = pages()
     if "--check" in sys.argv[1:]:
-        return 0 if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == made else 1
-    PAGE.write_text(made, encoding="utf-8")
+        return int(any(path.read_text(encoding="utf-8") != text for path, text in made.items()))
+    for path, text in made.items():
+        path.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -32,7 +32,7 @@ for version in "$@"; do
     "$venv/bin/pip" --disable-pip-version-check install --quiet --constraint "$place/constraints.txt" \
       hatchling editables
     "$venv/bin/pip" --disable-pip-version-check install --quiet --constraint "$place/constraints.txt" \
-      --no-build-isolation --editable '.[serve,parquet]' "transformers==$version" \
+      --no-build-isolation --editable '.[serve,parquet,train]' "transformers==$version" \
       httpx2 hypothesis pytest psutil
   fi
   "$venv/bin/python" -c '

@@ -1,4 +1,4 @@
-"""The pages that are made from the code: the command line and the settings."""
+"""The pages that are made from the code: the command line, options of parsing, settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -16,10 +16,13 @@ from pydantic_core import PydanticUndefined
 
 from fencepost import config
 from fencepost.cli.app import app
+from fencepost.parser.options import OPTIONS, ParseOptions
 from tests.docs.running import own
 
 COMMANDS = tuple(
-    command.callback.__name__ for command in app.registered_commands if command.callback
+    command.callback.__name__.replace("_", "-")
+    for command in app.registered_commands
+    if command.callback
 )
 
 
@@ -42,6 +45,37 @@ def command_line_page() -> str:
     return "\n".join(parts)
 
 
+def options_page() -> str:
+    """The page of the options of parsing."""
+    hints = get_type_hints(ParseOptions)
+    rows = [
+        f"| `{name}` | `{_python(hints[name])}` | `{option.default!r}` | {option.help} |"
+        for name, option in OPTIONS.items()
+    ]
+    return "\n".join(
+        [
+            "# Options of parsing\n",
+            "`Parser.parse`, `parse_many`, `n_best`, `edit` and `steps` take them as keywords, "
+            "`fencepost parse` as flags\n([command line](command-line.md)), the server as fields "
+            "of a request ([serve it](../guides/serve.md)), and spaCy in\nthe config of the "
+            "component ([spaCy](../guides/spacy.md), all but `gazetteer`). Those for one sentence "
+            "are not for\n`parse_many`, a corpus or spaCy. All others are in the record of a "
+            "corpus: `--resume` refuses another value.\n\n"
+            "This page is made from `fencepost.parser.options`.\n",
+            "| option | type | default | meaning |",
+            "|---|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _python(hint: Any) -> str:
+    """A type as it is written in code, but for the sign that would end a cell."""
+    name = hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
+    return re.sub(r"\b(?:\w+\.)+(?=\w)", "", name).replace(" | ", " or ")
+
+
 TABLES: dict[str, type[BaseModel]] = {
     "At the top": config.Settings,
     "`[data]`": config.DataSettings,
@@ -54,6 +88,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "`[heads.tree]`": config.TreeSettings,
     "`[heads.entities]`": config.EntitiesSettings,
     "`[heads.tags]`": config.TagsSettings,
+    "`[search]`": config.SearchSettings,
     "`[training]`": config.TrainingSettings,
     "`[training.augment]`": config.AugmentSettings,
     "`[training.join]`": config.JoinSettings,
@@ -65,8 +100,15 @@ MEANINGS = {
     "Settings.data": "the files; see below",
     "Settings.network": "the encoder that all heads share; see below",
     "Settings.heads": "what is found; see below",
+    "Settings.search": "how the model searches; see below",
     "Settings.training": "the recipe; see below",
+    "SearchSettings.beams": "parses that are kept at each step, unless a caller names another "
+    "number; 1 is greedy search. It is written into the model's folder, and dev scores in "
+    "training use it, too",
     "Corpus.path": "a file or a folder, in any format; looked up from where the command is given",
+    "Corpus.format": "of the file; without it, what the suffix tells",
+    "Corpus.entity_columns": "of CoNLL files, counted from 0; without them, those that look like a "
+    "scheme",
     "Corpus.sample": "how many times each sentence is seen in an epoch; 0.25: a quarter of them, "
     "drawn anew each time; only in `data.train`",
     "Corpus.layers": "which layers are used; without it, all that the file has",
@@ -76,7 +118,9 @@ MEANINGS = {
     "RelabelSettings.tags": "that its only word may have",
     "RelabelSettings.to": "its new label",
     "DataSettings.train": "the files to train on",
-    "DataSettings.dev": "the files that choose the best epoch",
+    "DataSettings.dev": "the files that choose the best epoch; these or `hold_out`",
+    "DataSettings.hold_out": "the share of the training sentences that choose it instead; which "
+    "ones, their words decide",
     "DataSettings.drop_traces": "leave out `-NONE-` and what holds nothing else",
     "DataSettings.drop_functions": "`NP-SBJ-1` becomes `NP`",
     "DataSettings.drop_features": "cut SPMRL's `##…##`",
@@ -91,6 +135,7 @@ MEANINGS = {
     "TransformerSettings.model": "its name on the hub, or a folder",
     "TransformerSettings.frozen": "whether its weights stay as they are",
     "NetworkSettings.encoder": "one of the two kinds below",
+    "NetworkSettings.splitter": "whose rules split text into sentences and words",
     "NetworkSettings.lstm_layers": "two-way LSTM layers on top; 0 for none",
     "NetworkSettings.dropout": "share of numbers that are hidden in training",
     "HeadsSettings.tree": "the head for trees",
@@ -127,7 +172,11 @@ MEANINGS = {
     "JoinSettings.longest": "words of a joined sentence, at most",
     "TrainingSettings.precision": "`bf16` only where the device has it for LSTMs",
     "TrainingSettings.threads": "of the processor; without it, as many as torch takes",
-    "TrainingSettings.init": "a model to start from: a folder, or one that ships",
+    "TrainingSettings.init": "a model to start from: a folder, or one that ships. It fills in "
+    "what the file leaves out: [start from a model](../guides/train.md#start-from-a-model)",
+    "TrainingSettings.keep_labels": "heads that keep labels of `init` which the sentences lack",
+    "TrainingSettings.rehearse": "weight of what `init` finds in the sentences, for heads whose "
+    "layer no sentence has; 0: these heads are frozen",
 }
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import markdown  # type: ignore[import-untyped]
-from docs.hooks import plain_fences
 
 from tests.docs.pages import name
 
-EXTENSIONS = ["fenced_code", "tables", "toc"]
+EXTENSIONS = ["fenced_code", "tables", "toc", "md_in_html", "attr_list"]
+INFO = re.compile(r"^(`{3,}[\w+-]+) .*$", re.MULTILINE)  # what Markdown does not know
 LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
 STYLE = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 
@@ -62,7 +62,7 @@ def in_html(text: str) -> Found:
 @cache
 def in_markdown(page: Path) -> Found:
     """What there is in a Markdown file."""
-    text = plain_fences(page.read_text(encoding="utf-8"))
+    text = INFO.sub(r"\1", page.read_text(encoding="utf-8"))
     return in_html(markdown.markdown(text, extensions=EXTENSIONS))
 
 
@@ -76,8 +76,9 @@ def broken(page: Path) -> Iterator[str]:
                 yield f"{name(page)}: {link}: https is expected"
             continue
         target = _target(page, parts.path)
-        # The page of the Python API is made of docstrings: see the links of the built site.
-        looked_up = target.suffix == ".md" and target.name != "python.md" and target.exists()
+        # Pages of the Python API are made of docstrings: see the links of the built site.
+        is_made = target.parent.name == "python"
+        looked_up = target.suffix == ".md" and not is_made and target.exists()
         if problem := _problem(parts, target, in_markdown(target) if looked_up else None):
             yield f"{name(page)}: {link}: {problem}"
 

@@ -50,20 +50,24 @@ def lay_out(folder: Path) -> None:
         shutil.copytree(ROOT / part, folder / part)
 
 
-def rerun(page: Path, *, exact: bool = False) -> str:
+def rerun(page: Path, *, exact: bool = False, notes: list[str] | None = None) -> str:
     """A page with what its blocks print now; they run in the current folder.
 
     Args:
         page: README or a page of docs/.
         exact: whether figures that may vary are written anew, too.
+        notes: collects what a person should look at. A block that fails then stays as it is,
+            instead of ending the run.
 
     Raises:
         AssertionError: if a block fails, with the page and its line.
     """
-    return rerun_text(page.read_text(encoding="utf-8"), where=name(page), exact=exact)
+    return rerun_text(page.read_text(encoding="utf-8"), where=name(page), exact=exact, notes=notes)
 
 
-def rerun_text(text: str, *, where: str, exact: bool = False) -> str:
+def rerun_text(
+    text: str, *, where: str, exact: bool = False, notes: list[str] | None = None
+) -> str:
     """The text of a page with what its blocks print now."""
     names: dict[str, object] = {"__name__": "__main__"}
     found = []
@@ -71,9 +75,15 @@ def rerun_text(text: str, *, where: str, exact: bool = False) -> str:
         for part in parts(text):
             if isinstance(part, Block):
                 try:
-                    part = _run(part, names, shell, exact=exact)
+                    block = _run(part, names, shell, exact=exact)
                 except (Exception, SystemExit) as error:
-                    raise AssertionError(f"{where}:{part.line}: {error!r}") from error
+                    if notes is None:
+                        raise AssertionError(f"{where}:{part.line}: {error!r}") from error
+                    notes.append(f"{where}:{part.line}: this block fails: {error!r}")
+                    block = part
+                if notes is not None and part.text.count("…") > block.text.count("…"):
+                    notes.append(f"{where}:{part.line}: was shortened with …; do so again")
+                part = block
             found.append(str(part))
     return "".join(found)
 
@@ -154,8 +164,24 @@ def _kept(shown: str, printed: str, *, varies: bool, exact: bool) -> str:
         pattern += line.replace("…", r"[^\n]*")
     match = re.fullmatch(pattern, printed)
     if match is None or not all(map(_near, fractions, match.groups())):
-        return printed
+        return _shortened(shown, printed) if exact and "…" in shown else printed
     return shown
+
+
+def _shortened(shown: str, printed: str) -> str:
+    """What is printed, shortened where what is shown is, if they differ in figures alone."""
+    pattern, form = "", ""
+    for line in shown.splitlines(keepends=True):
+        if line.strip("# \n") == "…":
+            pattern += r"(?:[^\n]*\n)*"
+            form += line.replace("{", "{{").replace("}", "}}")
+            continue
+        loose = re.sub(r"\d+(?:\\\.\d+)?", r"\\d+(?:\\.\\d+)?", re.escape(line))
+        parts = re.sub(r"(?:\\ )+", r"\\ +", loose).split("…")
+        pattern += r"[^\n]*".join(f"({part})" for part in parts)
+        form += "…".join("{}" for _ in parts)
+    match = re.fullmatch(pattern, printed)
+    return form.format(*match.groups()) if match else printed
 
 
 def _near(shown: str, printed: str) -> bool:

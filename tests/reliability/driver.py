@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 LOADED = (
-    *("fencepost.cli.app", "fencepost.run.analyse", "fencepost.run.analysis_page"),
+    *("fencepost.cli.app", "fencepost.run.analysis.report", "fencepost.run.analysis.page"),
     *("fencepost.run.audit", "fencepost.run.convert", "fencepost.run.corpus.run"),
     *("fencepost.run.draw", "fencepost.run.inspection", "fencepost.run.parse"),
-    *("fencepost.run.score", "fencepost.run.trace", "fencepost.run.train"),
+    *("fencepost.run.score", "fencepost.run.trace", "fencepost.run.training.train"),
     *("pytest", "tests.reliability.loading", "tests.tiny"),
 )
 OF_EXTRAS = ("matplotlib.backends.backend_svg", "matplotlib.figure", "spacy.tokens")

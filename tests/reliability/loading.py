@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 from random import Random
 
-import torch
+import numpy as np
 
+from fencepost.checkpoints.loading import load_model
+from fencepost.checkpoints.model import Model, save_model
 from fencepost.errors import ModelError
-from fencepost.model.manifest import MANIFEST
-from fencepost.parser.loading import load_model
-from fencepost.parser.model import Model, save_model
+from fencepost.runtime.manifest import MANIFEST
 
 MORE_BYTES = 300 * 2**20
 
@@ -22,24 +22,27 @@ def outcome(folder: Path, good: Model) -> str:
         found = load_model(folder)
     except ModelError as error:
         return str(error)
-    ours, theirs = good.network.state_dict(), found.network.state_dict()
+    ours, theirs = good.network.weights(), found.network.weights()
     is_same = (
         ours.keys() == theirs.keys()
-        and all(torch.equal(value, theirs[name]) for name, value in ours.items())
+        and all(np.array_equal(value, theirs[name]) for name, value in ours.items())
         and (good.numbers, good.heads, good.network_settings)
         == (found.numbers, found.heads, found.network_settings)
-        and [head.temperature for _, head in good.network.named_heads()]
-        == [head.temperature for _, head in found.network.named_heads()]
+        and temperatures(good) == temperatures(found)
         and cutting(good) == cutting(found)
     )
     return "the same" if is_same else "another"
 
 
+def temperatures(model: Model) -> dict[str, float]:
+    return {layer: model.network.temperature(layer) for layer in model.network.layers}
+
+
 def cutting(model: Model) -> object:
     """What cuts words, in a form that can be compared."""
-    if model.pretrained is None:
+    if model.cutter is None:
         return None
-    cutter = model.pretrained.cutter
+    cutter = model.cutter
     return (
         cutter.tokenizer.to_str(),
         (cutter.before, cutter.after, cutter.padding, cutter.nothing, cutter.window),

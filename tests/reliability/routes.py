@@ -13,9 +13,12 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 from fastapi.testclient import TestClient
+from huggingface_hub import constants
 
+from fencepost.checkpoints.shipped import find_model
 from fencepost.errors import FencepostError
 from fencepost.formats import Reading, ReadSettings
 from fencepost.formats.registry import FORMATS, READABLE
@@ -66,7 +69,7 @@ def routes(parser: Parser, server: TestClient, folder: Path) -> list[Route]:
     """
     found = [
         Route("parse, a text", hostile_text, lambda text: [_parse(parser, text)]),
-        Route("parse, words", hostile_words, lambda words: [_parse(parser, words)]),
+        Route("parse, words", hostile_words, lambda words: [_parse(parser, Sentence(words))]),
         Route("parse_many", _inputs, lambda inputs: _parse_many(parser, inputs)),
         Route("server, POST /v1/parse", hostile_body, lambda body: [_post(server, body)]),
     ]
@@ -82,6 +85,7 @@ def routes(parser: Parser, server: TestClient, folder: Path) -> list[Route]:
         _score_route("score, entities", folder, "data", score=score_entities),
         _score_route("score, trees of JSON lines", folder, "annotated", score=score_trees),
         _score_route("score, entities of JSON lines", folder, "annotated", score=score_entities),
+        Route("names of models", _model_name, _find_model),
         Route("rows of a text", _text_file, _row_reader(folder, "txt")),
         Route("rows of JSON lines", _maker("jsonl"), _row_reader(folder, "jsonl")),
     ]
@@ -114,7 +118,7 @@ def check_document(document: Document, given: object) -> str:
 
 
 def _listed(given: Any) -> list[str]:
-    return list(given)
+    return list(given.words if isinstance(given, Sentence) else given)
 
 
 def check_parse(parse: Parse) -> None:
@@ -186,6 +190,27 @@ def _maker(format: str) -> Callable[[Random], tuple[bytes, ...]]:
     return lambda random: hostile_file(random, format)
 
 
+def _model_name(random: Random) -> str:
+    if random.random() < 0.3:
+        return hostile_text(random)[:80]
+    name = random.choice(("ann/tiny", "ann/tiny@v1.0", "en-small", "./x", "a/b@refs/pr/1", "~/x"))
+    if random.random() < 0.2:
+        return "en-small"  # a name as it should be
+    place = random.randrange(len(name) + 1)
+    return name[:place] + random.choice((hostile_text(random)[:3], "/", "@", "..")) + name[place:]
+
+
+def _find_model(name: str) -> Sequence[str]:
+    try:
+        with patch.object(constants, "HF_HUB_OFFLINE", True):
+            folder = find_model(name)
+    except FencepostError as error:
+        _hold(bool(str(error)), "an error without a message")
+        return ["refused"]
+    _hold(folder.is_dir(), "no folder")
+    return ["valid"]
+
+
 def _text_file(random: Random) -> tuple[bytes, ...]:
     lines = (hostile_text(random) for _ in range(random.randrange(1, 4)))
     return ("\n\n".join(lines).encode("utf-8", random.choice(("replace", "surrogatepass"))),)
@@ -214,7 +239,7 @@ def _reader(folder: Path, name: str, skip: bool) -> Callable[[Any], Sequence[str
     settings = ReadSettings(skip_bad=skip, on_crossing="drop-span" if skip else "error")
 
     def send(files: tuple[bytes, ...]) -> Sequence[str]:
-        path = _put(folder, FORMATS[name].suffixes[0], files)
+        path = _put(folder, FORMATS[name].suffix, files)
         return _told(Reading(path, format=name, settings=settings))
 
     return send
@@ -222,7 +247,7 @@ def _reader(folder: Path, name: str, skip: bool) -> Callable[[Any], Sequence[str
 
 def _words_reader(folder: Path, name: str) -> Callable[[Any], Sequence[str]]:
     def send(files: tuple[bytes, ...]) -> Sequence[str]:
-        path = _put(folder, FORMATS[name].suffixes[0], files)
+        path = _put(folder, FORMATS[name].suffix, files)
         items = Texts([str(path)], format=name)
         return _told(Parse(sentence) for item in items for sentence in item.sentences)
 

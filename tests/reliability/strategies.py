@@ -136,7 +136,8 @@ def valid_files() -> dict[str, tuple[bytes, ...]]:
     with TemporaryDirectory() as folder:
         for name, suffix in (
             *(("ptb", "ptb"), ("data", "data"), ("jsonl", "jsonl"), ("conll", "conll")),
-            *(("brat", "ann"), ("spacy", "spacy")),
+            *(("brat", "ann"), ("spacy", "spacy"), ("conllu", "conllu"), ("cas", "xmi")),
+            *(("labelstudio", "json"), ("doccano", "jsonl")),
         ):
             path = Path(folder, f"x.{suffix}")
             write([one, other, one], path, format=name)
@@ -152,6 +153,22 @@ def valid_files() -> dict[str, tuple[bytes, ...]]:
     )
     lines = "".join(f"{json.dumps(data)}\n" for data in objects).encode()
     found["jsonl"] = (found["jsonl"][0] + lines,)
+    # Besides ours, as the tools export them.
+    label = {"value": {"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}}
+    tasks = [
+        {"id": 1, "data": {"text": "Ann 😀. It."}, "annotations": [{"result": [label]}]},
+        {"id": 2, "data": {"text": "Ann."}, "annotations": [], "predictions": [{"result": []}]},
+    ]
+    ours = json.loads(found["labelstudio"][0])
+    found["labelstudio"] = (json.dumps(ours + tasks, indent=1).encode(),)
+    entity = {"id": 1, "start_offset": 0, "end_offset": 3, "label": "PER"}
+    exported = json.dumps({"id": 1, "text": "Ann. It.", "entities": [entity], "relations": []})
+    found["doccano"] = (found["doccano"][0] + exported.encode() + b"\n",)
+    joined = "\t".join(["1-2", "can't", "_", "_", "_", "_", "_", "_", "_", "SpaceAfter=No"])
+    rows = "".join(
+        f"{n}\t{w}{chr(9)}_\tAUX{chr(9)}_" + "\t_" * 5 + "\n" for n, w in ((1, "ca"), (2, "n't"))
+    )
+    found["conllu"] = (found["conllu"][0] + f"# text = can't\n{joined}\n{rows}\n".encode(),)
     return found
 
 

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from fencepost.errors import DataError
 from fencepost.formats import read
-from fencepost.parser.inputs import told, waiting
+from fencepost.parser.inputs import prepared, told
 from fencepost.parser.parser import Parser
 from fencepost.run.texts import names_a_file
-from fencepost.structure import Parse
+from fencepost.structure import Parse, Sentence
 from fencepost.text import split_text
 from tests.parser.test_parser import lively_model
 from tests.reliability.routes import Route, check_document, routes
@@ -47,7 +47,7 @@ def test_any_text_gives_a_document_whose_words_are_slices_of_it(text: str) -> No
 @settings(max_examples=40)
 @given(WORD_LISTS)
 def test_any_words_give_one_sentence_of_them(words: list[str]) -> None:
-    check_document(PARSER.parse(words), words)
+    check_document(PARSER.parse(Sentence(tuple(words))), words)
 
 
 @settings(max_examples=20)
@@ -147,7 +147,7 @@ class TestErrors:
             def __class__(self) -> type:
                 raise RuntimeError("no")
 
-        assert waiting(Stubborn()).status == "RuntimeError: no"
+        assert prepared(Stubborn()).status == "RuntimeError: no"
 
     def test_an_error_that_cannot_be_told_is_named(self) -> None:
         class SilentError(Exception):

@@ -28,14 +28,14 @@ COMMANDS = {
     "parse, a file": "parse in.txt -m MODEL -o out.jsonl -q",
     "parse, a folder": "parse in.txt -m MODEL -o out/ --to ptb --task tree -q",
     "parse, a corpus": "parse in.txt -m MODEL -o out/ -q",
-    "convert": "convert in.ptb out.jsonl -q",
-    "convert, packed": "convert in.ptb out.jsonl.gz -q",
-    "convert to brat": "convert in.data out.ann -q",
-    "convert to spacy": "convert in.data out.spacy -q",
-    "merge": "merge in.ptb in.data out.jsonl -q",
+    "convert": "convert in.ptb -o out.jsonl -q",
+    "convert, packed": "convert in.ptb -o out.jsonl.gz -q",
+    "convert to brat": "convert in.data -o out.ann -q",
+    "convert to spacy": "convert in.data -o out.spacy -q",
+    "merge": "merge in.ptb in.data -o out.jsonl -q",
     "draw": "draw in.ptb -o out.html -q",
     "analyse": "analyse in.ptb in.ptb -o out.html -q --samples 10",
-    "audit": "audit MODEL in.ptb --out out.tsv -q",
+    "audit": "audit in.ptb -m MODEL --out out.tsv -q",
 }
 
 
@@ -177,19 +177,19 @@ READING = {
     "parse, a text": ("parse x.txt -m MODEL -o out.jsonl -q", ".txt"),
     "parse, a corpus": ("parse x.txt -m MODEL -o out/ -q", ".txt"),
     "parse, trees": ("parse x.ptb -m MODEL -o out.jsonl -q", ".ptb"),
-    "convert ptb": ("convert x.ptb out.jsonl -q", ".ptb"),
-    "convert data": ("convert x.data out.jsonl -q", ".data"),
-    "convert jsonl": ("convert x.jsonl out.ptb -q", ".jsonl"),
-    "convert conll": ("convert x.conll out.jsonl -q", ".conll"),
-    "convert spacy": ("convert x.spacy out.jsonl -q", ".spacy"),
-    "convert brat": ("convert x.ann out.jsonl -q", ".ann"),
-    "merge": ("merge in.ptb x.data out.jsonl -q", ".data"),
+    "convert ptb": ("convert x.ptb -o out.jsonl -q", ".ptb"),
+    "convert data": ("convert x.data -o out.jsonl -q", ".data"),
+    "convert jsonl": ("convert x.jsonl -o out.ptb -q", ".jsonl"),
+    "convert conll": ("convert x.conll -o out.jsonl -q", ".conll"),
+    "convert spacy": ("convert x.spacy -o out.jsonl -q", ".spacy"),
+    "convert brat": ("convert x.ann -o out.jsonl -q", ".ann"),
+    "merge": ("merge in.ptb x.data -o out.jsonl -q", ".data"),
     "score": ("score in.ptb x.ptb -q", ".ptb"),
     "inspect": ("inspect x.ptb -q", ".ptb"),
     "trace": ("trace x.ptb", ".ptb"),
     "draw": ("draw x.ptb -o out.html -q", ".ptb"),
     "analyse": ("analyse in.ptb x.ptb -o out.html -q", ".ptb"),
-    "audit": ("audit MODEL x.ptb -q", ".ptb"),
+    "audit": ("audit x.ptb -m MODEL -q", ".ptb"),
     "gazetteer": ("parse in.txt -m MODEL --gazetteer x.txt -q", ".txt"),
 }
 ZEROS_ARE_TEXT = ("parse, a text", "parse, a corpus", "convert data", "gazetteer")
@@ -335,7 +335,9 @@ class TestEncodings:
     def test_the_command_tells_what_is_wrong(self, driver: Driver, tmp_path: Path) -> None:
         (tmp_path / "x.ptb").write_bytes(TREE.encode("utf-16-le"))
         for encoding in ("utf-16", "utf-8", "ascii", "nothing", "idna"):
-            ended = driver.run(tmp_path, "convert", "x.ptb", "o.jsonl", "--encoding", encoding)
+            ended = driver.run(
+                tmp_path, "convert", "x.ptb", "-o", "o.jsonl", "--encoding", encoding
+            )
             assert ended.status == 2, complain(ended)
             assert ended.err.startswith("fencepost: ")
             assert ended.err.count("\n") == 1

@@ -12,17 +12,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from fencepost import load
+from fencepost.checkpoints.loading import load_model
+from fencepost.checkpoints.model import CONFIG, FILES, GRAPHS, LABELS, WEIGHTS, save_model
+from fencepost.checkpoints.trainable import load_trainable
 from fencepost.errors import ModelError
-from fencepost.model.manifest import MANIFEST
 from fencepost.model.pretrained import fetch_pretrained
-from fencepost.parser.loading import load_model
-from fencepost.parser.model import CONFIG, FILES, LABELS, WEIGHTS, save_model
 from fencepost.run.calibrate import write_temperatures
-from tests.parser.test_model import small_model, transformer_model
+from fencepost.runtime.manifest import MANIFEST, write_manifest
+from tests.checkpoints.test_model import small_model, transformer_model
 from tests.reliability.driver import Driver
 from tests.tiny import tiny_transformer
 
@@ -39,7 +42,8 @@ def words(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def kept_pieces(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pieces")
-    save_model(transformer_model(tiny_transformer(folder)), folder / "model")
+    model = transformer_model(tiny_transformer(folder), lstm_layers=1)
+    save_model(model, folder / "model", with_steps=True)
     return folder / "model"
 
 
@@ -112,9 +116,9 @@ class TestManifest:
 
     def test_need_not_be_there(self, words: Path) -> None:
         (words / MANIFEST).unlink()
-        before = small_model("tree", "tags").network.state_dict()
-        found = load_model(words).network.state_dict()
-        assert all(torch.equal(value, found[name]) for name, value in before.items())
+        before = small_model("tree", "tags").network.weights()
+        found = load_model(words).network.weights()
+        assert all(np.array_equal(value, found[name]) for name, value in before.items())
 
     @pytest.mark.parametrize(
         ("text", "message"),
@@ -144,7 +148,7 @@ class TestManifest:
         with pytest.raises(ModelError, match=rf"manifest\.json: .*{message}"):
             load_model(words)
 
-    @pytest.mark.parametrize("name", FILES)
+    @pytest.mark.parametrize("name", [name for name in FILES if name not in GRAPHS])
     def test_has_to_list_all_that_is_loaded(self, pieces: Path, name: str) -> None:
         listed = json.loads((pieces / MANIFEST).read_text())
         del listed["files"][name]
@@ -161,7 +165,7 @@ class TestManifest:
         write_temperatures(words, {"tree": 2.5}, out=tmp_path / "copy")
         write_temperatures(words, {"tree": 1.5})
         for folder, value in ((words, 1.5), (tmp_path / "copy", 2.5)):
-            assert load_model(folder).network.head("tree").temperature == value
+            assert load_model(folder).network.temperature("tree") == value
             assert (folder / MANIFEST).exists() == is_listed
             assert not list(folder.glob(".*"))
 
@@ -259,15 +263,48 @@ class TestCode:
             (pieces / TOKENIZER).write_text(before)
         load_model(pieces)
 
+    @pytest.mark.parametrize("load", [load_model, load_trainable])
+    @pytest.mark.parametrize("where", ["vocabulary", "added"])
+    def test_a_tokenizer_with_pieces_that_have_no_vector_is_refused(
+        self, pieces: Path, load: Callable[[Path], object], where: str
+    ) -> None:
+        data = json.loads((pieces / TOKENIZER).read_text())
+        vocabulary, last = data["model"]["vocab"], data["added_tokens"][-1]
+        if where == "vocabulary":
+            vocabulary[max(vocabulary, key=vocabulary.__getitem__)] = 10**6
+        else:
+            data["added_tokens"].append({**last, "id": 3, "content": "zork"})  # a new one
+        (pieces / TOKENIZER).write_text(json.dumps(data))
+        write_manifest(pieces, json.loads((pieces / MANIFEST).read_text())["files"])
+        with pytest.raises(
+            ModelError, match=r"tokenizer\.json: piece \d+, where \d+ have a vector"
+        ):
+            load(pieces)
+
     @pytest.mark.parametrize("value", ["timm/x", {"model_type": "resnet"}, True])
     @pytest.mark.parametrize("key", ["use_pretrained_backbone", "backbone", "pretrained_model"])
     def test_and_weights_are_not_fetched(self, pieces: Path, key: str, value: object) -> None:
         change(pieces, CONFIG, "transformer", key, to=value)
         if isinstance(value, dict):
-            load_model(pieces)  # a table of settings is not a place
+            load_trainable(pieces)  # a table of settings is not a place
         else:
             with pytest.raises(ModelError, match=f"{key}: .* fetched from elsewhere"):
-                load_model(pieces)
+                load_trainable(pieces)
+
+
+@pytest.mark.parametrize("graph", [b"", b"no graph", b"\x08\x09" * 10_000])
+def test_a_graph_in_the_folder_is_never_run(pieces: Path, graph: bytes) -> None:
+    model = load_model(pieces)
+    inputs = model.read([["the", "cat"], ["dogs"]])
+    before = model.network.read(inputs, tags=True)
+    (pieces / MANIFEST).unlink()
+    for name in GRAPHS:
+        (pieces / name).write_bytes(graph)
+    after = load_model(pieces).network.read(inputs, tags=True)
+    assert np.array_equal(before.boundaries, after.boundaries)
+    for name in GRAPHS:
+        (pieces / name).unlink()
+    load_model(pieces)
 
 
 class TestPlaces:
@@ -280,11 +317,11 @@ class TestPlaces:
         monkeypatch.setattr("fencepost.build.fetch_pretrained", asked)
         monkeypatch.setattr("socket.socket.connect", asked)
         monkeypatch.setattr("socket.getaddrinfo", asked)
-        before = load_model(pieces).network.state_dict()
+        before = load_model(pieces).network.weights()
         for name in ("/etc", "../..", "someone/model", str(tmp_path), "http://x.test/y"):
             change(pieces, CONFIG, "network", "encoder", "model", to=name)
-            found = load_model(pieces).network.state_dict()
-            assert all(torch.equal(value, found[name]) for name, value in before.items())
+            found = load_model(pieces).network.weights()
+            assert all(np.array_equal(value, found[name]) for name, value in before.items())
 
     @pytest.mark.parametrize("name", [*FILES, MANIFEST, "README.md", "other"])
     def test_a_link_out_of_the_folder_is_refused(
@@ -318,15 +355,30 @@ class TestPlaces:
     @pytest.mark.parametrize("name", [*FILES, MANIFEST])
     @pytest.mark.parametrize("kind", ["pipe", "folder", "circle", "nothing"])
     def test_what_is_no_plain_file_is_refused(self, pieces: Path, name: str, kind: str) -> None:
-        (pieces / name).unlink()
-        if kind == "pipe":  # which nobody ever writes to
-            os.mkfifo(pieces / name)
-        elif kind == "folder":
-            (pieces / name).mkdir()
-        else:
-            (pieces / name).symlink_to(name if kind == "circle" else "gone")
+        put_in_the_place_of(pieces / name, kind)
         with pytest.raises(ModelError, match="cannot be read"):
             load_model(pieces)
+
+    @pytest.mark.parametrize("kind", ["pipe", "folder", "circle", "nothing", "a gigabyte"])
+    def test_a_card_that_is_no_plain_file_or_too_large_is_refused(
+        self, words: Path, kind: str
+    ) -> None:
+        put_in_the_place_of(words / "README.md", kind)
+        with pytest.raises(ModelError, match=r"README\.md: (cannot be read|[\d,]+ bytes)"):
+            load(words)
+
+
+def put_in_the_place_of(path: Path, kind: str) -> None:
+    path.unlink()
+    if kind == "pipe":  # which nobody ever writes to
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "a gigabyte":
+        path.touch()
+        os.truncate(path, 2**30)
+    else:
+        path.symlink_to(path.name if kind == "circle" else "gone")
 
 
 def with_weights(change: Callable[[dict[str, Any]], None]) -> Callable[[Path], None]:
@@ -424,8 +476,8 @@ def test_weights_of_16_and_64_bits_are_read(words: Path) -> None:
         weights = {name: value.to(kind) for name, value in load_file(words / WEIGHTS).items()}
         (words / MANIFEST).unlink(missing_ok=True)
         save_file(weights, words / WEIGHTS)
-        found = load_model(words).network.state_dict()
-        assert {value.dtype for value in found.values()} == {torch.float32}
+        found = load_model(words).network.weights()
+        assert {value.dtype for value in found.values()} == {np.dtype(np.float32)}
 
 
 @pytest.mark.parametrize(
@@ -455,7 +507,7 @@ def test_labels_that_make_no_sense_are_refused(
     ("keys", "value"),
     [
         (("transformer", "layer_norm_eps"), float("nan")),
-        (("transformer", "hidden_dropout_prob"), float("inf")),
+        (("transformer", "layer_norm_eps"), float("inf")),
         (("transformer", "vocab_size"), 1e6),
         (("transformer", "hidden_size"), 16.0),
         (("transformer", "type_vocab_size"), 0),

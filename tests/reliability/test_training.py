@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch import nn
 
+from fencepost.checkpoints.trainable import load_trainable
 from fencepost.config import Settings, checked
 from fencepost.errors import FencepostError, TrainingError
-from fencepost.parser.loading import load_model
-from fencepost.run.metrics import Epoch
-from fencepost.run.train import Note, run_training
+from fencepost.run.training.metrics import Epoch
+from fencepost.run.training.train import Note, run_training
+from fencepost.runtime.manifest import write_manifest
 from fencepost.training.checkpoint import load_checkpoint, save_checkpoint
 from fencepost.training.loop import Progress
 from tests.eight import settings, write_eight
@@ -83,7 +85,9 @@ class Kept:
 
     def load(self) -> tuple[int, list[str]]:
         notes: list[str] = []
-        found = load_checkpoint(self.folder, self.layer, self.optimizer, None, told=notes.append)
+        found = load_checkpoint(
+            self.folder, self.layer, self.optimizer, None, read_kept=dict, told=notes.append
+        )
         assert found is not None
         return found[0].steps, notes
 
@@ -137,6 +141,58 @@ class TestDamagedCheckpoint:
         assert f"{newest.name}/optimizer.safetensors: not as it was written" in note
         assert f"Going on from {before.name}" in note
         assert_same(tmp_path / "whole", tmp_path / "damaged")
+
+    @pytest.mark.parametrize(
+        ("path", "value"),
+        [
+            ("progress", None),
+            ("progress.epoch", "1"),
+            ("progress.done", -1),
+            ("progress.steps", 1.5),
+            ("progress.skipped", None),
+            ("random", "x"),
+            ("random", [0, 1]),
+            ("random_of_others", 5),
+            ("kept", []),
+            ("kept.best", "x"),
+            ("kept.best", None),
+            ("kept.losses", 5),
+            ("kept.losses", ["1"]),
+            ("kept.seconds", "1"),
+            ("kept.words", [1]),
+        ],
+    )
+    @pytest.mark.usefixtures("without_pictures")
+    def test_of_wrong_types_is_passed_over_though_its_list_is_right(
+        self, chosen: Settings, tmp_path: Path, path: str, value: object
+    ) -> None:
+        run = run_training(chosen, tmp_path / "run")
+        for _ in range(3):
+            next(run)
+        run.close()  # type: ignore[attr-defined]
+        newest, before = checkpoints(tmp_path / "run")
+        state = json.loads((newest / "state.json").read_text())
+        inner, *names = [state, *path.split(".")]
+        for name in names[:-1]:
+            inner = inner[name]
+        inner[names[-1]] = value
+        (newest / "state.json").write_text(json.dumps(state))
+        write_manifest(newest, FILES[:-1])
+        (note,) = notes_of(list(run_training(chosen, tmp_path / "run", resume=True)))
+        assert f"Going on from {before.name}" in note
+
+    @pytest.mark.parametrize("name", ["0.exp_avg", "0.step", "9.exp_avg", "x"])
+    def test_with_numbers_of_other_parameters_is_passed_over(
+        self, tmp_path: Path, name: str
+    ) -> None:
+        kept, newest = Kept(tmp_path), tmp_path / "checkpoint-00000002"
+        tensors = load_file(newest / "optimizer.safetensors")
+        tensors[name] = torch.zeros(7)
+        save_file(tensors, newest / "optimizer.safetensors")
+        write_manifest(newest, FILES[:-1])
+        steps, (note,) = kept.load()
+        assert steps == 1
+        assert "checkpoint-00000002" in note
 
     def test_ends_a_run_that_has_no_other(self, chosen: Settings, tmp_path: Path) -> None:
         next(run_training(chosen, tmp_path / "run"))
@@ -245,10 +301,10 @@ class TestNotFinite:
             with pytest.raises(TrainingError, match=r"lower training\.rate.*in a new run.*intact"):
                 list(run_training(many, tmp_path / "run"))
         assert calls == 13
-        *_, last = run_training(many, tmp_path / "run", resume=True)
+        *_, last, _ = run_training(many, tmp_path / "run", resume=True)
         assert isinstance(last, Epoch)
         assert (last.epoch, last.skipped) == (8, 9)  # of the tenth there is no checkpoint
-        weights = load_model(tmp_path / "run/model").network.state_dict()
+        weights = load_trainable(tmp_path / "run/model").network.state_dict()
         assert all(bool(torch.isfinite(value).all()) for value in weights.values())
 
     def test_weights_are_never_kept(self, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Licences, advisories, and other versions of transformers."""
