@@ -253,7 +253,9 @@ def test_without_the_test_part_it_is_said_how_to_make_it(
         ConfigError, match=r"ptb/test\.ptb: .* fencepost prepare ptb SOURCE -o data/ptb$"
     ):
         script("table2", "--corpora", "ptb")
-    with pytest.raises(ConfigError, match=r"prepare ctb7 SOURCE -o data/ctb7 --train IDS --dev IDS"):
+    with pytest.raises(
+        ConfigError, match=r"prepare ctb7 SOURCE -o data/ctb7 --train IDS --dev IDS"
+    ):
         script("table3", "--corpora", "ctb7")
     assert not (tmp_path / "runs").exists()
 
