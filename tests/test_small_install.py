@@ -148,7 +148,7 @@ def test_trees_are_drawn(gold: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(find_spec("uvicorn") is None, reason="needs fencepost[serve]")
 def test_requests_are_answered() -> None:
     run = [sys.executable, "-m", "fencepost", "serve", "--port", "8731", "--threads", "1"]
-    server = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         asked = Request(
             "http://127.0.0.1:8731/v1/parse",
@@ -156,6 +156,9 @@ def test_requests_are_answered() -> None:
             {"Content-Type": "application/json"},
         )
         for _ in range(100):
+            if server.poll() is not None:
+                _, errors = server.communicate()
+                pytest.fail(f"the server ended: {errors.decode()}")
             try:
                 with urlopen(asked, timeout=10) as answer:
                     assert "rained" in answer.read().decode()
@@ -169,7 +172,7 @@ def test_requests_are_answered() -> None:
         pytest.fail("the server never answered")
     finally:
         server.terminate()
-        server.wait(20)
+        server.communicate(timeout=20)
 
 
 @pytest.mark.skipif(find_spec("spacy") is None, reason="needs fencepost[spacy]")

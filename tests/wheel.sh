@@ -35,7 +35,7 @@ install "$place"/sdist/*.whl
 (cd "$place" && HF_HUB_OFFLINE=1 venv/bin/fencepost parse "The cat sat on the mat." --task tree) | grep -q "(NN cat)"
 echo "the sdist and the wheel work in an empty environment of $(du -sm "$place/venv" | cut -f1) MB"
 # All that one does with a model works there, without torch.
-install fastapi nltk prometheus-client spacy uvicorn pytest
+install "$(ls "$place"/sdist/*.whl)[nltk,serve,spacy]" pytest
 cp tests/test_small_install.py "$place"
 (cd "$place" && venv/bin/python -c 'import importlib.util as u; assert not u.find_spec("torch")' &&
   venv/bin/python -m pytest -q -W error -p no:cacheprovider test_small_install.py)

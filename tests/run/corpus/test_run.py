@@ -580,11 +580,12 @@ class TestMemory:
     def peak(path: Path, out: Path, rows: int) -> tuple[int, int]:
         """How many bytes there are, and how many are kept at most while they are parsed.
 
-        What bounds it: the buffers of two files, the parser's chunk, one record a shard.
+        What bounds it: the buffers of two files, the parser's chunk, one record a shard. Each text
+        is one word, so that splitting does not take the test's time.
         """
         with open(path, "wb") as file:
             for number in range(rows):
-                file.write(b'{"id": %d, "text": "%s"}\n' % (number, b"Some words here. " * 170))
+                file.write(b'{"id": %d, "text": "%s"}\n' % (number, b"x" * 2890))
         plan = planned(path)
         tracemalloc.start()
         try:
@@ -595,11 +596,11 @@ class TestMemory:
 
     @pytest.mark.slow
     def test_it_does_not_grow_with_the_input(self, tmp_path: Path) -> None:
-        few, little = self.peak(tmp_path / "a.jsonl", tmp_path / "a", 100)
+        few, little = self.peak(tmp_path / "a.jsonl", tmp_path / "a", 1_000)
         many, most = self.peak(tmp_path / "b.jsonl", tmp_path / "b", 10_000)
         assert many > 29_000_000
-        assert many > 99 * few
-        assert most < many / 10
+        assert many > 9 * few
+        assert most < many / 50
         assert most < little + 200_000  # a file that is cut has more shards, with a record each
 
     def test_large_rows_do_not_wait_for_each_other(self, tmp_path: Path) -> None:
