@@ -27,7 +27,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from fencepost.checkpoints.model import Model
 from fencepost.cli.tables import table
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.parser.parser import load
 from fencepost.parser.steps import Step
 from fencepost.run.audit import Audit, Finding, Placed, audit_parses
@@ -302,7 +302,7 @@ def main() -> None:
     model = load(options.model, threads=1).model
     settings = ReadSettings(drop_functions=True)
     for layer, path in FILES.items():
-        gold = list(Reading(options.data / path, settings=settings))
+        gold = list(ParseReader(options.data / path, settings=settings))
         gold = gold[: QUICK if options.quick else None]
         trials = [run(model, layer, gold, seed) for seed in options.seeds]
         print(f"{layer}: {len(gold):,} sentences, seeds {' '.join(map(str, options.seeds))}")

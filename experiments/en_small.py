@@ -25,7 +25,7 @@ from fencepost.checkpoints.model import Model, save_model
 from fencepost.checkpoints.shipped import find_model
 from fencepost.checkpoints.trainable import TrainableModel, load_trainable
 from fencepost.config import NetworkSettings
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.parser.calibration import Calibration, calibrate
 from fencepost.parser.predict import predict
 from fencepost.run.calibrate import write_temperatures
@@ -48,7 +48,7 @@ def gum() -> list[Parse]:
     """GUM dev with trees and entities."""
     settings = ReadSettings(drop_functions=True)
     trees, entities = (DATA / "gum" / name for name in ("const/dev.ptb", "ner/dev.jsonl"))
-    return list(merged(*(Reading(path, settings=settings) for path in (trees, entities))))
+    return list(merged(*(ParseReader(path, settings=settings) for path in (trees, entities))))
 
 
 def corpora() -> dict[str, list[Parse]]:
@@ -68,7 +68,7 @@ def trees(
 ) -> list[Parse]:
     """The trees of a corpus' dev part."""
     settings = ReadSettings(drop_functions=True, splice=splice, rename=rename or {})
-    return list(Reading(DATA / corpus / "const/dev.ptb", settings=settings))
+    return list(ParseReader(DATA / corpus / "const/dev.ptb", settings=settings))
 
 
 def masc_genres() -> list[str]:

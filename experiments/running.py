@@ -35,7 +35,7 @@ from fencepost import formats
 from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.cli.progress import TrainingBar
 from fencepost.errors import DataError
-from fencepost.formats import Reading
+from fencepost.formats import ParseReader
 from fencepost.run.evaluate import compared, main_figure
 from fencepost.run.training.corpora import read_corpora
 from fencepost.run.training.folder import check_same
@@ -113,7 +113,7 @@ class Run:
 
     def predicted(self) -> list[Parse]:
         """The scored sentences as the system parses them."""
-        return list(Reading(self.folder / "predicted.jsonl"))
+        return list(ParseReader(self.folder / "predicted.jsonl"))
 
     def model(self) -> TrainableModel:
         """The trained model."""

@@ -21,7 +21,7 @@ from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.decoding.rules import Rules
 from fencepost.decoding.walk import greedy
 from fencepost.errors import ConfigError
-from fencepost.formats import Reading
+from fencepost.formats import ParseReader
 from fencepost.model.head import PointingHead
 from fencepost.model.loss import Over, pointing_loss
 from fencepost.model.stepper import stepper_of
@@ -241,7 +241,7 @@ def eight(
     data = write_eight(folder / "data.jsonl")
     chosen = settings(data, heads, **training)
     torch.manual_seed(chosen.seed)
-    parses = list(Reading(data))
+    parses = list(ParseReader(data))
     [corpus] = chosen.data.train
     model, examples = prepare_training(chosen, [(corpus, parse) for parse in parses])
     return model, examples, parses, recipe_of(chosen)

@@ -24,7 +24,7 @@ from fencepost.batching.examples import Example
 from fencepost.batching.inputs import Inputs
 from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats import Reading
+from fencepost.formats import ParseReader
 from fencepost.model.network import Network
 from fencepost.run.prepare import CORPORA
 from fencepost.scoring.bootstrap import Difference
@@ -163,7 +163,7 @@ class Scripted(Stopped):
     def __init__(self, *rights: bool, dev: Path, batches: int = 100) -> None:
         super().__init__(batches)
         self.rights = list(rights)
-        self.gold = {parse.words: parse for parse in Reading(dev)}
+        self.gold = {parse.words: parse for parse in ParseReader(dev)}
         self.weights: list[dict[str, Tensor]] = []  # after each epoch
 
     def predict(self, model: TrainableModel, sentences: Sequence[Sentence]) -> list[Parse]:

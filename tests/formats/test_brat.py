@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, read, write
+from fencepost.formats import ParseReader, read, write
 from fencepost.formats.brat import save
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.formats.standoff import WORD
@@ -85,7 +85,7 @@ def test_an_entity_is_read_from_any_fragments_or_refused_or_counted(
     places = list(pairwise(fragments))[::2]
     line = ";".join(f"{start} {end}" for start, end in places)
     text = " ".join(TEXT[start:end] for start, end in places).replace("\n", " ")
-    reading = Reading(
+    reading = ParseReader(
         document(shared, f"T1\tX {line}\t{text}\n"),
         settings=ReadSettings(on_crossing="drop-span", skip_bad=True),
     )
@@ -108,14 +108,14 @@ def test_a_document_is_read_with_its_nested_entities(tmp_path: Path) -> None:
 
 def test_the_text_names_its_annotations_too(tmp_path: Path) -> None:
     path = document(tmp_path, "T1\tPER 0 4\tAnna\n").with_suffix(".txt")
-    reading = Reading(path, format="brat")
+    reading = ParseReader(path, format="brat")
     assert [len(parse.entities or ()) for parse in reading] == [1, 0]
     assert reading.place == (str(path), 2)
 
 
 def test_a_sentence_is_placed_by_its_line_in_the_text(tmp_path: Path) -> None:
     path = document(tmp_path, "", "\n\na b\n\n c\nd")
-    reading = Reading(path)
+    reading = ParseReader(path)
     assert [reading.place for _ in reading] == [
         (str(path.with_suffix(".txt")), line) for line in (3, 5, 6)
     ]
@@ -151,10 +151,10 @@ def test_entities_with_a_gap_follow_the_policy(tmp_path: Path, order: str) -> No
     with pytest.raises(DataError, match="1 of the entities have a gap") as raised:
         list(read(path))
     assert str(raised.value).startswith(f"{path.with_suffix('.txt')}:1:")
-    kept = Reading(path, settings=ReadSettings(on_crossing="drop-span"))
+    kept = ParseReader(path, settings=ReadSettings(on_crossing="drop-span"))
     assert [len(parse.entities or ()) for parse in kept] == [0, 1]
     assert kept.counts == {"entities with a gap": 1}
-    dropped = Reading(path, settings=ReadSettings(on_crossing="drop-sentence"))
+    dropped = ParseReader(path, settings=ReadSettings(on_crossing="drop-sentence"))
     assert [parse.words[0] for parse in dropped] == ["It"]
     assert dropped.counts == {"sentences with crossing entities": 1}
 
@@ -190,7 +190,7 @@ def test_a_bad_annotation_is_named_by_its_line_and_can_be_left_out(
     with pytest.raises(DataError, match=message) as raised:
         list(read(path))
     assert (raised.value.path, raised.value.line, raised.value.kind) == (str(path), 2, kind)
-    reading = Reading(path, settings=ReadSettings(skip_bad=True))
+    reading = ParseReader(path, settings=ReadSettings(skip_bad=True))
     assert [len(parse.entities or ()) for parse in reading] == [1, 1]
     assert reading.counts == {"bad sentences": 1}
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, read, write
+from fencepost.formats import ParseReader, read, write
 from fencepost.formats.conll import attempts, pieces
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, Scheme, WriteSettings
@@ -264,7 +264,7 @@ def test_a_bad_sentence_is_named_by_its_line_and_can_be_left_out(
     with pytest.raises(DataError, match=message) as raised:
         parses_of(text, path)
     assert (raised.value.line, raised.value.path) == (line, str(path))
-    reading = Reading(path, settings=ReadSettings(skip_bad=True))
+    reading = ParseReader(path, settings=ReadSettings(skip_bad=True))
     assert [parse.words[0] for parse in reading] == ["x", "z"]
     assert reading.counts == {"bad sentences": 1}
 
@@ -365,7 +365,7 @@ def test_a_pipe_is_read_once_only(tmp_path: Path) -> None:
 
 def test_progress_counts_the_second_time_only(path: Path) -> None:
     path.write_text(GERMEVAL, encoding="utf-8")
-    reading = Reading(path)
+    reading = ParseReader(path)
     assert len(list(reading)) == 2
     assert reading.bytes_read == reading.bytes_total
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, read, write
+from fencepost.formats import ParseReader, read, write
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Parse, Sentence, Span, Tree
 from tests.formats.tools import PARSE, through
@@ -144,7 +144,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, message:
 def test_a_bad_sentence_can_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "x.conllu").write_text(f"1\ta\n\n# a comment\n\n{rows('a')}# late\n\n\n{rows('b')}")
     settings = ReadSettings(skip_bad=True)
-    reading = Reading(tmp_path / "x.conllu", settings=settings)
+    reading = ParseReader(tmp_path / "x.conllu", settings=settings)
     assert [parse.words for parse in reading] == [("a",), ("b",)]
 
 

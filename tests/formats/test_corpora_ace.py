@@ -5,7 +5,7 @@ import pytest
 
 from fencepost.errors import CrossingSpansError, DataError
 from fencepost.formats.corpora.ace import ace_documents
-from fencepost.formats.corpora.document import Document
+from fencepost.formats.corpora.document import CorpusDocument
 from fencepost.formats.settings import OnCrossing
 from fencepost.structure import Span
 
@@ -83,7 +83,7 @@ def only(
     text: str = TEXT,
     tail: str = "",
     on_crossing: OnCrossing = "error",
-) -> Document:
+) -> CorpusDocument:
     """One document, read; those of the other splits are there because they have to be."""
     write_document(folder, "a", *mentions, text=text, tail=tail)
     write_document(folder, "b")

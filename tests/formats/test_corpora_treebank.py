@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.errors import DataError
-from fencepost.formats.corpora.document import Document
+from fencepost.formats.corpora.document import CorpusDocument
 from fencepost.formats.corpora.treebank import ctb_documents, ptb_documents
 
 TREE = """
@@ -59,7 +59,7 @@ def write_lists(folder: Path, **lists: str) -> dict[str, Path]:
     return ids
 
 
-def names(documents: Iterator[Document]) -> dict[str, list[str]]:
+def names(documents: Iterator[CorpusDocument]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
     for document in documents:
         found[document.split].append(document.name)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats import Reading, read, write
+from fencepost.formats import ParseReader, read, write
 from fencepost.formats.docbin import (
     ENTITIES,
     SENTENCES,
@@ -159,7 +159,7 @@ def test_an_id_that_is_no_string_is_passed_over(path: Path) -> None:
 
 
 def test_a_document_without_words_is_passed_over(path: Path) -> None:
-    reading = Reading(packed(path, doc_of(""), doc_of("\n"), doc_of("a")))
+    reading = ParseReader(packed(path, doc_of(""), doc_of("\n"), doc_of("a")))
     assert [(parse.words, reading.place[1]) for parse in reading] == [(("a",), 3)]
 
 
@@ -169,7 +169,7 @@ def test_an_entity_beyond_its_sentence_is_refused_with_both_sentences(path: Path
     with pytest.raises(DataError, match="X over 'b c' goes beyond the sentence 'a b'") as raised:
         list(read(path))
     assert (raised.value.path, raised.value.line) == (str(path), 2)
-    reading = Reading(path, settings=ReadSettings(skip_bad=True))
+    reading = ParseReader(path, settings=ReadSettings(skip_bad=True))
     assert [parse.words for parse in reading] == [("e",), ("f",)]
     assert reading.counts == {"bad sentences": 2}
 
@@ -242,7 +242,7 @@ def test_a_span_that_cannot_be_is_told_and_can_be_left_out(
     with pytest.raises(DataError, match="Error creating span") as raised:
         list(read(path))
     assert (raised.value.path, raised.value.line) == (str(path), 1)
-    reading = Reading(path, settings=ReadSettings(skip_bad=True))
+    reading = ParseReader(path, settings=ReadSettings(skip_bad=True))
     assert [parse.words for parse in reading] == [("c",)]
     assert reading.counts == {"bad sentences": 1}
 

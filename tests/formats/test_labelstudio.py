@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, read, write
+from fencepost.formats import ParseReader, read, write
 from fencepost.formats.marked import Utf16
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Entity, Parse, Sentence, Span
@@ -208,7 +208,7 @@ def test_a_bad_task_can_be_left_out(tmp_path: Path) -> None:
     own = task() | {"data": {"text": "Go.", "fencepost": {"offsets": [[0, 9]]}}}
     path = tmp_path / "x.json"
     path.write_text("\ufeff" + json.dumps([7, own, task() | {"data": {"text": "Go."}}], indent=1))
-    reading = Reading(path, format="labelstudio", settings=ReadSettings(skip_bad=True))
+    reading = ParseReader(path, format="labelstudio", settings=ReadSettings(skip_bad=True))
     assert [parse.words for parse in reading] == [("Go", ".")]
     assert reading.counts["bad sentences"] == 2
     assert reading.place[1] > 1

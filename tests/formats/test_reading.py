@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats import Reading, read
+from fencepost.formats import ParseReader, read
 
 TREE = "(S (A a))\n"
 
@@ -113,7 +113,7 @@ def test_problems_can_be_collected(tmp_path: Path) -> None:
     path = tmp_path / "x.ptb"
     path.write_text("(S (A a)\n" + TREE + "(S (A a)))\n")
     problems: list[DataError] = []
-    reading = Reading(path, on_problem=problems.append)
+    reading = ParseReader(path, on_problem=problems.append)
     assert len(list(reading)) == 1
     assert [str(problem) for problem in problems] == [
         f"{path}:1: this bracket is never closed",

@@ -20,7 +20,7 @@ from huggingface_hub import constants
 
 from fencepost.checkpoints.shipped import find_model
 from fencepost.errors import FencepostError
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.registry import FORMATS, READABLE
 from fencepost.parser.parser import Parser
 from fencepost.run.corpus.plan import make_plan
@@ -240,7 +240,7 @@ def _reader(folder: Path, name: str, skip: bool) -> Callable[[Any], Sequence[str
 
     def send(files: tuple[bytes, ...]) -> Sequence[str]:
         path = _put(folder, FORMATS[name].suffix, files)
-        return _told(Reading(path, format=name, settings=settings))
+        return _told(ParseReader(path, format=name, settings=settings))
 
     return send
 

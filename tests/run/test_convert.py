@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, read
+from fencepost.formats import ParseReader, read
 from fencepost.run.convert import convert, join_layers, merge
 from fencepost.structure import Parse, Sentence, Span, Tree
 
@@ -13,25 +13,27 @@ FORMAT_OF = {"x.spacy": "spacy", "x.ann": "brat", "x.data": "data"}
 ENTITIES = "Ann slept\n0,1 PER\n\nBo woke\n\n\n"
 
 
-def files(tmp_path: Path, trees: str = TREES, entities: str = ENTITIES) -> tuple[Reading, Reading]:
+def files(
+    tmp_path: Path, trees: str = TREES, entities: str = ENTITIES
+) -> tuple[ParseReader, ParseReader]:
     (tmp_path / "x.ptb").write_text(trees)
     (tmp_path / "x.data").write_text(entities)
-    return Reading(tmp_path / "x.ptb"), Reading(tmp_path / "x.data")
+    return ParseReader(tmp_path / "x.ptb"), ParseReader(tmp_path / "x.data")
 
 
 def test_converting_there_and_back_gives_the_same_file(tmp_path: Path) -> None:
     trees, entities = files(tmp_path)
     assert convert(trees, tmp_path / "x.jsonl") == {"sentences": 2}
-    assert convert(Reading(tmp_path / "x.jsonl"), tmp_path / "y.ptb") == {"sentences": 2}
+    assert convert(ParseReader(tmp_path / "x.jsonl"), tmp_path / "y.ptb") == {"sentences": 2}
     assert (tmp_path / "y.ptb").read_text() == TREES
     convert(entities, tmp_path / "x.conll")
-    convert(Reading(tmp_path / "x.conll"), tmp_path / "y.data")
+    convert(ParseReader(tmp_path / "x.conll"), tmp_path / "y.data")
     assert (tmp_path / "y.data").read_text() == ENTITIES
 
 
 def test_layers_that_a_format_cannot_say_are_counted(tmp_path: Path) -> None:
     merge(*files(tmp_path), tmp_path / "both.jsonl")
-    counts = convert(Reading(tmp_path / "both.jsonl"), tmp_path / "trees.ptb")
+    counts = convert(ParseReader(tmp_path / "both.jsonl"), tmp_path / "trees.ptb")
     assert counts == {"sentences": 2, "entities layers that ptb cannot say": 2}
 
 
@@ -61,7 +63,7 @@ def test_every_field_that_a_format_cannot_say_is_counted_and_named(
         pytest.importorskip("spacy")
     (tmp_path / "all.jsonl").write_text(EVERYTHING * 2)
     to = "brat" if out.endswith("/") else None
-    counts = convert(Reading(tmp_path / "all.jsonl"), tmp_path / out, to=to)
+    counts = convert(ParseReader(tmp_path / "all.jsonl"), tmp_path / out, to=to)
     name = to or {"ann": "brat"}.get(out.split(".")[1], out.split(".")[1])
     assert counts == {"sentences": 2} | {f"{field} that {name} cannot say": 2 for field in lost}
 
@@ -85,7 +87,7 @@ def test_a_text_is_left_out_unless_all_between_its_words_comes_back(
         pytest.importorskip("spacy")
     data = {"words": ["Ann", "slept"], "entities": [], "text": text}
     (tmp_path / "x.jsonl").write_text(json.dumps(data))
-    counts = convert(Reading(tmp_path / "x.jsonl"), tmp_path / out)
+    counts = convert(ParseReader(tmp_path / "x.jsonl"), tmp_path / out)
     assert [name for name in counts if name.startswith("texts")] == (
         [] if held else [f"texts that {FORMAT_OF[out]} cannot say"]
     )
@@ -96,7 +98,7 @@ def test_a_text_is_left_out_unless_all_between_its_words_comes_back(
 def test_a_text_with_more_than_its_words_is_left_out_of_brat(tmp_path: Path) -> None:
     data = {"text": "x Ann y", "offsets": [[2, 5]], "entities": []}
     (tmp_path / "x.jsonl").write_text(json.dumps(data))
-    assert convert(Reading(tmp_path / "x.jsonl"), tmp_path / "x.ann") == {
+    assert convert(ParseReader(tmp_path / "x.jsonl"), tmp_path / "x.ann") == {
         "sentences": 1,
         "texts that brat cannot say": 1,
     }
@@ -108,9 +110,9 @@ def test_probabilities_that_a_format_cannot_say_are_counted(tmp_path: Path) -> N
     doc.spans["sc"] = [spacy.Span(doc, 0, 1, "PER")]
     doc.spans["sc"].attrs["scores"] = [0.5]
     spacy.DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "x.spacy")
-    counts = convert(Reading(tmp_path / "x.spacy"), tmp_path / "x.conll")
+    counts = convert(ParseReader(tmp_path / "x.spacy"), tmp_path / "x.conll")
     assert counts["probabilities that conll cannot say"] == 1
-    counts = convert(Reading(tmp_path / "x.spacy"), tmp_path / "t.tsv", to="tsv")
+    counts = convert(ParseReader(tmp_path / "x.spacy"), tmp_path / "t.tsv", to="tsv")
     assert not counts["probabilities that tsv cannot say"]
 
 
@@ -122,7 +124,7 @@ def test_a_sentence_that_cannot_be_written_is_named_by_file_and_line(tmp_path: P
         f"{tmp_path}/x.ptb:2: sentence 1: this sentence has no entities annotated, not even none"
     )
     with pytest.raises(DataError, match=r"x\.ptb:2: sentence 1: the label 'a b' is empty or holds"):
-        merge(Reading(tmp_path / "x.ptb"), entities, tmp_path / "out.conll")
+        merge(ParseReader(tmp_path / "x.ptb"), entities, tmp_path / "out.conll")
 
 
 def test_merging_into_a_format_with_one_layer_tells_what_is_left_out(tmp_path: Path) -> None:
@@ -206,13 +208,13 @@ class TestInPlace:
         for source in (folder, folder / "x.ann"):
             target = folder / out
             if out == "x.ann.gz":  # another pair
-                convert(Reading(source, format="brat"), target, to="brat")
+                convert(ParseReader(source, format="brat"), target, to="brat")
                 assert {path.name for path in folder.iterdir()} == {*before, out, "x.txt.gz"}
                 for name in (out, "x.txt.gz"):
                     (folder / name).unlink()
                 continue
             with pytest.raises(DataError, match=r"x\.txt: this input would be written over"):
-                convert(Reading(source, format="brat"), target, to="brat")
+                convert(ParseReader(source, format="brat"), target, to="brat")
             assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
     def test_a_folder_of_pairs_may_lie_beside_other_files(self, tmp_path: Path) -> None:

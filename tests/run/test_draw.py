@@ -12,13 +12,13 @@ import pytest
 from fencepost.drawing.html import parse_html
 from fencepost.drawing.svg import entities_svg, tree_svg
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats import Reading, ReadSettings, read, write
+from fencepost.formats import ParseReader, ReadSettings, read, write
 from fencepost.run import draw as module
 from fencepost.run.draw import Wanted
 from fencepost.structure import Entity, Parse, Sentence, Span, Tree
 
 
-def draw(reading: Reading, out: Any, **options: Any) -> int:
+def draw(reading: ParseReader, out: Any, **options: Any) -> int:
     """Draws all that there is, and counts it."""
     count, missed = module.draw(reading, out, **options)
     assert missed == []
@@ -59,7 +59,7 @@ def size_of(png: bytes) -> tuple[int, int]:
 class TestFolders:
     def test_each_layer_of_each_sentence_is_a_file(self, source: Path, tmp_path: Path) -> None:
         out = tmp_path / "deep/out"
-        assert draw(Reading(source), f"{out}/") == 3
+        assert draw(ParseReader(source), f"{out}/") == 3
         files = sorted(path.name for path in out.iterdir())
         assert files == ["0001-tree.svg", "0003-entities.svg", "0003-tree.svg"]
         assert CAT.tree is not None
@@ -72,35 +72,35 @@ class TestFolders:
     def test_files_may_be_of_another_kind(self, source: Path, tmp_path: Path, kind: Any) -> None:
         out = tmp_path / "out"
         out.mkdir()
-        assert draw(Reading(source), out, kind=kind, wanted=Wanted(task="tree")) == 2
+        assert draw(ParseReader(source), out, kind=kind, wanted=Wanted(task="tree")) == 2
         for name in ("0001-tree", "0003-tree"):
             data = (out / f"{name}.{kind}").read_bytes()
             assert data.startswith({"pdf": b"%PDF", "png": PNG}[kind])
 
     def test_a_page_for_all_is_no_file_each(self, source: Path, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match=r"html is one page for all drawings: name a file"):
-            draw(Reading(source), tmp_path, kind="html")
+            draw(ParseReader(source), tmp_path, kind="html")
 
     def test_a_folder_that_cannot_be_made_is_told(self, source: Path) -> None:
         with pytest.raises(DataError, match=r"x\.jsonl: cannot be written: File exists"):
-            draw(Reading(source), f"{source}/")
+            draw(ParseReader(source), f"{source}/")
 
 
 class TestOneDrawing:
     def test_it_is_what_was_asked_for(self, source: Path, tmp_path: Path) -> None:
         out = tmp_path / "x.svg"
         wanted = Wanted(sentence=3, task="entities", theme="dark", boundaries=True)
-        assert draw(Reading(source), out, wanted=wanted) == 1
+        assert draw(ParseReader(source), out, wanted=wanted) == 1
         assert out.read_text() == entities_svg(ANN, theme="dark", boundaries=True)
         assert ANN.tree is not None
-        draw(Reading(source), out, wanted=Wanted(sentence=3, task="tree", boundaries=True))
+        draw(ParseReader(source), out, wanted=Wanted(sentence=3, task="tree", boundaries=True))
         assert out.read_text() == tree_svg(ANN.tree, boundaries=True)
 
     def test_a_png_has_two_pixels_for_one_of_the_drawing(
         self, source: Path, tmp_path: Path
     ) -> None:
         out = tmp_path / "x.png"
-        assert draw(Reading(source), out, wanted=Wanted(sentence=1)) == 1
+        assert draw(ParseReader(source), out, wanted=Wanted(sentence=1)) == 1
         assert CAT.tree is not None
         root = ElementTree.fromstring(tree_svg(CAT.tree))
         width, height = (float(root.attrib[name]) for name in ("width", "height"))
@@ -110,7 +110,7 @@ class TestOneDrawing:
     def test_several_sentences_are_too_many(self, source: Path, tmp_path: Path, name: str) -> None:
         out = tmp_path / name
         with pytest.raises(DataError) as raised:
-            draw(Reading(source), out)
+            draw(ParseReader(source), out)
         assert str(raised.value) == (
             f"{out}: there are several sentences, and this holds one drawing; choose one with "
             "--sentence N, or name a folder (-o DIR/), a .pdf or an .html"
@@ -119,26 +119,26 @@ class TestOneDrawing:
 
     def test_so_are_two_layers(self, source: Path, tmp_path: Path) -> None:
         with pytest.raises(DataError, match="choose with --task tree or --task entities"):
-            draw(Reading(source), tmp_path / "x.svg", wanted=Wanted(sentence=3))
+            draw(ParseReader(source), tmp_path / "x.svg", wanted=Wanted(sentence=3))
 
     def test_the_only_one_that_has_the_layer_is_one(self, source: Path, tmp_path: Path) -> None:
         wanted = Wanted(task="entities")
-        assert draw(Reading(source), tmp_path / "x.svg", wanted=wanted) == 1
+        assert draw(ParseReader(source), tmp_path / "x.svg", wanted=wanted) == 1
 
     def test_it_can_go_into_a_pipe(
         self, source: Path, capsysbinary: pytest.CaptureFixture[bytes]
     ) -> None:
         wanted = Wanted(sentence=1)
-        assert draw(Reading(source), "-", wanted=wanted) == 1
+        assert draw(ParseReader(source), "-", wanted=wanted) == 1
         assert capsysbinary.readouterr().out.startswith(b"<svg ")
-        assert draw(Reading(source), "-", kind="png", wanted=wanted) == 1
+        assert draw(ParseReader(source), "-", kind="png", wanted=wanted) == 1
         assert capsysbinary.readouterr().out.startswith(PNG)
 
 
 class TestOneFileForAll:
     def test_a_pdf_has_a_page_for_each_drawing(self, source: Path, tmp_path: Path) -> None:
         out = tmp_path / "x.pdf"
-        assert draw(Reading(source), out) == 3
+        assert draw(ParseReader(source), out) == 3
         assert CAT.tree is not None
         root = ElementTree.fromstring(tree_svg(CAT.tree))
         pages = pages_of(out.read_bytes())
@@ -148,12 +148,12 @@ class TestOneFileForAll:
 
     def test_the_same_drawings_give_the_same_pdf(self, source: Path, tmp_path: Path) -> None:
         for name in ("a.pdf", "b.pdf"):
-            draw(Reading(source), tmp_path / name)
+            draw(ParseReader(source), tmp_path / name)
         assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
 
     def test_a_page_of_html_has_all(self, source: Path, tmp_path: Path) -> None:
         out = tmp_path / "x.html"
-        assert draw(Reading(source), out) == 3
+        assert draw(ParseReader(source), out) == 3
         text = out.read_text()
         assert text.startswith("<!DOCTYPE html>")
         assert text.count("fencepost-tree") == 2
@@ -162,9 +162,9 @@ class TestOneFileForAll:
 
     def test_a_page_has_only_the_layer_that_is_wanted(self, source: Path, tmp_path: Path) -> None:
         out = tmp_path / "x.html"
-        assert draw(Reading(source), out, wanted=Wanted(task="entities")) == 1
+        assert draw(ParseReader(source), out, wanted=Wanted(task="entities")) == 1
         assert "fencepost-tree" not in out.read_text().split("</head>")[1]
-        assert draw(Reading(source), out, wanted=Wanted(task="tree")) == 2
+        assert draw(ParseReader(source), out, wanted=Wanted(task="tree")) == 2
         assert 'data-label="PER"' not in out.read_text()
 
     @pytest.mark.parametrize("boundaries", [False, True])
@@ -172,7 +172,7 @@ class TestOneFileForAll:
         self, source: Path, tmp_path: Path, boundaries: bool
     ) -> None:
         out = tmp_path / "x.html"
-        draw(Reading(source), out, wanted=Wanted(theme="dark", boundaries=boundaries))
+        draw(ParseReader(source), out, wanted=Wanted(theme="dark", boundaries=boundaries))
         body = out.read_text().split("</head>")[1]
         assert "<style>:root{color-scheme:dark}</style>" in body
         assert body.count('data-theme="dark"') == 2
@@ -183,11 +183,11 @@ class TestWhichSentences:
     def test_a_limit_stops_reading(self, tmp_path: Path) -> None:
         path = tmp_path / "x.ptb"
         path.write_text("(S (A a))\n(S (A b))\n(S (A c)\n")
-        assert draw(Reading(path), f"{tmp_path}/out/", wanted=Wanted(limit=2)) == 2
+        assert draw(ParseReader(path), f"{tmp_path}/out/", wanted=Wanted(limit=2)) == 2
         with pytest.raises(DataError, match=r"x\.ptb:3: this bracket is never closed"):
-            draw(Reading(path), tmp_path / "x.pdf")
+            draw(ParseReader(path), tmp_path / "x.pdf")
         with pytest.raises(DataError, match="this bracket is never closed"):
-            draw(Reading(path), tmp_path / "x.html")
+            draw(ParseReader(path), tmp_path / "x.html")
         assert sorted(file.name for file in tmp_path.iterdir()) == ["out", "x.ptb"]
 
     @pytest.mark.parametrize("name", ["x.svg", "x.png", "x.pdf", "x.html", "out/"])
@@ -202,7 +202,7 @@ class TestWhichSentences:
             (Wanted(sentence=4), "there is no sentence 4, only 3"),
         ):
             with pytest.raises(DataError) as raised:
-                draw(Reading(source), f"{tmp_path}/{name}", wanted=wanted)
+                draw(ParseReader(source), f"{tmp_path}/{name}", wanted=wanted)
             assert str(raised.value).startswith(f"{source}: ")
             assert str(raised.value).endswith(message)
         assert sorted(tmp_path.iterdir()) == before
@@ -222,7 +222,7 @@ class TestWhichSentences:
             path.write_text(text)
             settings = ReadSettings(on_crossing="drop-sentence")
             with pytest.raises(DataError) as raised:
-                draw(Reading(path, settings=settings), tmp_path / "x.svg", wanted=wanted)
+                draw(ParseReader(path, settings=settings), tmp_path / "x.svg", wanted=wanted)
             assert str(raised.value) == f"{path}: nothing to draw: {message}"
 
     def test_one_of_them_and_the_first_few_are_not_both(self) -> None:
@@ -233,15 +233,15 @@ class TestWhichSentences:
     def test_a_sentence_without_words_has_a_boundary(self, tmp_path: Path, name: str) -> None:
         write([Parse(Sentence(()), entities=())], tmp_path / "x.jsonl")
         wanted = Wanted(boundaries=True)
-        assert draw(Reading(tmp_path / "x.jsonl"), f"{tmp_path}/{name}", wanted=wanted) == 1
+        assert draw(ParseReader(tmp_path / "x.jsonl"), f"{tmp_path}/{name}", wanted=wanted) == 1
 
 
 class TestKinds:
     def test_a_name_has_to_tell_what_it_is(self, source: Path) -> None:
         with pytest.raises(ConfigError, match=r"a folder that is not there yet, with a slash"):
-            draw(Reading(source), "pictures")
+            draw(ParseReader(source), "pictures")
         with pytest.raises(ConfigError, match=r"x\.svg says svg, and --to says png"):
-            draw(Reading(source), "x.svg", kind="png")
+            draw(ParseReader(source), "x.svg", kind="png")
 
     @pytest.mark.parametrize(
         ("name", "kind"),
@@ -250,7 +250,7 @@ class TestKinds:
     def test_capital_letters_short_names_and_packing_are_understood(
         self, source: Path, tmp_path: Path, name: str, kind: str
     ) -> None:
-        draw(Reading(source), tmp_path / name, wanted=Wanted(sentence=1))
+        draw(ParseReader(source), tmp_path / name, wanted=Wanted(sentence=1))
         data = (tmp_path / name).read_bytes()
         data = gzip.decompress(data) if name.endswith("GZ") else data
         assert data.startswith({"svg": b"<svg", "png": PNG, "html": b"<!DOCTYPE"}[kind])
@@ -260,10 +260,10 @@ class TestKinds:
     ) -> None:
         monkeypatch.setattr(module, "typeset", None)
         with pytest.raises(DataError, match=r"none/x\.pdf: cannot be written: No such file"):
-            draw(Reading(source), tmp_path / "none/x.pdf")
+            draw(ParseReader(source), tmp_path / "none/x.pdf")
 
     def test_or_be_told(self, source: Path, tmp_path: Path) -> None:
-        draw(Reading(source), tmp_path / "picture", kind="pdf")
+        draw(ParseReader(source), tmp_path / "picture", kind="pdf")
         assert (tmp_path / "picture").read_bytes().startswith(b"%PDF")
 
     @pytest.mark.parametrize("name", ["x.pdf", "x.png", "out/"])
@@ -273,10 +273,10 @@ class TestKinds:
         monkeypatch.setitem(sys.modules, "typst", None)
         kind: Any = "png" if name == "out/" else None
         with pytest.raises(ConfigError, match=r"pip install 'fencepost\[draw\]'"):
-            draw(Reading(source), f"{tmp_path}/{name}", kind=kind, wanted=Wanted(sentence=1))
+            draw(ParseReader(source), f"{tmp_path}/{name}", kind=kind, wanted=Wanted(sentence=1))
         assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
-        assert draw(Reading(source), f"{tmp_path}/svg/") == 3
-        assert draw(Reading(source), tmp_path / "x.html") == 3
+        assert draw(ParseReader(source), f"{tmp_path}/svg/") == 3
+        assert draw(ParseReader(source), tmp_path / "x.html") == 3
 
 
 class TestHugeDrawings:
@@ -298,21 +298,21 @@ class TestHugeDrawings:
         self, wide: Path, deep: Path, tmp_path: Path
     ) -> None:
         for source in (wide, deep):
-            draw(Reading(source), tmp_path / "x.pdf")
+            draw(ParseReader(source), tmp_path / "x.pdf")
             ((width, height),) = pages_of((tmp_path / "x.pdf").read_bytes())
             assert max(width, height) == pytest.approx(14_400, abs=1)
 
     def test_a_png_of_too_many_pixels_is_refused(self, deep: Path, tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"pixels, which is too many; \.svg, \.pdf and \.html"):
-            draw(Reading(deep), tmp_path / "x.png")
+            draw(ParseReader(deep), tmp_path / "x.png")
         assert not (tmp_path / "x.png").exists()
-        assert draw(Reading(deep), tmp_path / "x.svg") == 1
+        assert draw(ParseReader(deep), tmp_path / "x.svg") == 1
 
     def test_in_a_folder_it_takes_no_other_down(self, deep: Path, tmp_path: Path) -> None:
         small = "(S (A a) (B b))\n"
         deep.write_text(small + deep.read_text() + small)
         out = tmp_path / "out"
-        count, missed = module.draw(Reading(deep), f"{out}/", kind="png")
+        count, missed = module.draw(ParseReader(deep), f"{out}/", kind="png")
         assert count == 2
         assert [str(error).split(" would have ")[0] for error in missed] == [
             f"{deep}: sentence 2, tree: a PNG of this sentence"
@@ -320,7 +320,7 @@ class TestHugeDrawings:
         assert sorted(path.name for path in out.iterdir()) == ["0001-tree.png", "0003-tree.png"]
 
     def test_a_wide_one_is_drawn(self, wide: Path, tmp_path: Path) -> None:
-        draw(Reading(wide), tmp_path / "x.png")
+        draw(ParseReader(wide), tmp_path / "x.png")
         assert size_of((tmp_path / "x.png").read_bytes())[0] > 50 * self.WORDS
 
 
@@ -343,7 +343,7 @@ class TestFailures:
         broken = '<svg xmlns="http://www.w3.org/2000/svg" width="5" height="5"><g></svg>'
         monkeypatch.setattr(module, "tree_svg", lambda tree, **options: broken)
         with pytest.raises(DataError, match=r"^typst could not draw this: .*(parse|SVG|svg)"):
-            draw(Reading(source), tmp_path / "x.pdf")
+            draw(ParseReader(source), tmp_path / "x.pdf")
         assert not (tmp_path / "x.pdf").exists()
 
     def test_a_panic_is_told(self, source: Path, tmp_path: Path, fail: Any) -> None:
@@ -352,10 +352,10 @@ class TestFailures:
 
         fail(PanicException("out of luck"))
         with pytest.raises(DataError, match="typst broke off: out of luck"):
-            draw(Reading(source), tmp_path / "x.pdf")
+            draw(ParseReader(source), tmp_path / "x.pdf")
         fail(KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
-            draw(Reading(source), tmp_path / "x.pdf")
+            draw(ParseReader(source), tmp_path / "x.pdf")
 
     def test_a_failure_half_way_leaves_what_was_there(
         self, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -370,7 +370,7 @@ class TestFailures:
 
         monkeypatch.setattr(module, "parse_html", failing)
         with pytest.raises(ValueError, match=r"^$"):
-            draw(Reading(source), out)
+            draw(ParseReader(source), out)
         assert out.read_text() == "before"
         assert len(list(tmp_path.iterdir())) == 2
 
@@ -383,6 +383,6 @@ def test_odd_words_can_be_drawn(tmp_path: Path, name: str) -> None:
     for parse in (Parse(words, Tree(words, (Span(0, 8, "<S&"),))), Parse(words, entities=entities)):
         write([parse], source)
         assert list(read(source)) == [parse]
-        assert draw(Reading(source), tmp_path / name) == 1
+        assert draw(ParseReader(source), tmp_path / name) == 1
         if name == "x.svg":
             ElementTree.parse(tmp_path / name)

@@ -67,7 +67,7 @@ def calibrate(
     if picture is not None:
         run.check_picture(picture)
     from fencepost.checkpoints.loading import load_model
-    from fencepost.formats import Reading, ReadSettings
+    from fencepost.formats import ParseReader, ReadSettings
 
     settings = ReadSettings(
         encoding=encoding,
@@ -79,7 +79,7 @@ def calibrate(
         drop_features=True,
     )
     loaded = load_model(folder, device=device, threads=threads)
-    gold = list(watcher(quiet)(Reading(source, format=from_, settings=settings)))
+    gold = list(watcher(quiet)(ParseReader(source, format=from_, settings=settings)))
     words = sum(len(parse.words) for parse in gold)
     with counting("parsing", words, quiet=quiet) as done:
         try:

@@ -63,7 +63,7 @@ def draw(
       fencepost draw examples/museum.data -o pictures/ --to png
       fencepost parse "The cat sat." | fencepost draw - --from jsonl -o cat.html
     """
-    from fencepost.formats import Reading, ReadSettings
+    from fencepost.formats import ParseReader, ReadSettings
     from fencepost.formats.registry import bare_suffix
     from fencepost.run.draw import Wanted
     from fencepost.run.draw import draw as run
@@ -87,7 +87,7 @@ def draw(
         entity_columns=opt.columns(entity_columns),
         span_group=span_group,
     )
-    reading = Reading(source, format=from_, settings=settings)
+    reading = ParseReader(source, format=from_, settings=settings)
     count, missed = run(reading, out, kind=to, wanted=wanted, watch=watcher(quiet))
     if not quiet:
         print(f"{plural(count, 'drawing')} written", file=sys.stderr)

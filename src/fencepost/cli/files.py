@@ -58,7 +58,7 @@ def convert(
       fencepost convert dev.jsonl -o dev.html
       fencepost convert dev.ptb -o indented.ptb --indent 2
     """
-    from fencepost.formats import Reading, ReadSettings
+    from fencepost.formats import ParseReader, ReadSettings
     from fencepost.formats.registry import written_format
     from fencepost.run.convert import convert as run
 
@@ -82,7 +82,7 @@ def convert(
         span_group=span_group,
     )
     counts = run(
-        Reading(source, format=from_, settings=settings),
+        ParseReader(source, format=from_, settings=settings),
         target,
         to=written_format(target, to).name,
         watch=watcher(quiet),
@@ -123,7 +123,7 @@ def merge(
     Example:
       fencepost merge gum/const/dev.ptb gum/ner/dev.jsonl -o dev.jsonl
     """
-    from fencepost.formats import Reading, ReadSettings
+    from fencepost.formats import ParseReader, ReadSettings
     from fencepost.run.convert import merge as run
 
     if on_crossing == "drop-sentence":
@@ -134,7 +134,7 @@ def merge(
         on_crossing=on_crossing,
         entity_columns=opt.columns(entity_columns),
     )
-    one, other = (Reading(path, settings=settings) for path in (first, second))
+    one, other = (ParseReader(path, settings=settings) for path in (first, second))
     tell(run(one, other, target, to=to, watch=watcher(quiet)), quiet)
 
 

@@ -41,7 +41,7 @@ def trace(
     """
     from itertools import islice
 
-    from fencepost.formats import Reading, ReadSettings
+    from fencepost.formats import ParseReader, ReadSettings
     from fencepost.run.trace import trace as run
 
     settings = ReadSettings(
@@ -52,7 +52,7 @@ def trace(
         drop_functions=drop_functions,
     )
     gap = ""
-    for parse in islice(Reading(source, format=from_, settings=settings), limit):
+    for parse in islice(ParseReader(source, format=from_, settings=settings), limit):
         for layer in ("tree", "entities") if task is None else (task,):
             lines = list(run(parse, layer))
             if lines:

@@ -185,7 +185,7 @@ def evaluate(
       fencepost evaluate dev.ptb
       fencepost evaluate dev.ptb -m runs/gum-trees/model --beam 8 --json
     """
-    from fencepost.formats import Reading, ReadSettings
+    from fencepost.formats import ParseReader, ReadSettings
     from fencepost.parser.parser import load
     from fencepost.run.evaluate import evaluate as run
 
@@ -207,7 +207,7 @@ def evaluate(
         splice=tuple(splice or ()),
     )
     loaded = load(model, device=device, threads=threads, backend=backend, precision=precision).model
-    gold = list(watcher(quiet)(Reading(source, format=from_, settings=settings)))
+    gold = list(watcher(quiet)(ParseReader(source, format=from_, settings=settings)))
     words = sum(len(parse.words) for parse in gold)
     with counting("parsing", words, quiet=quiet) as done:
         found = run(loaded, gold, beams=beams, canonical=not unmasked, done=done)

@@ -14,8 +14,8 @@ pretty.py     laid out for reading          html.py      pages with drawings
 tsv.py        a table of entities
 """
 
-from fencepost.formats.reading import Reading, read
+from fencepost.formats.reading import ParseReader, read
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.formats.writing import write
 
-__all__ = ["ReadSettings", "Reading", "WriteSettings", "read", "write"]
+__all__ = ["ParseReader", "ReadSettings", "WriteSettings", "read", "write"]

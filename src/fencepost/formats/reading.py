@@ -20,7 +20,9 @@ from fencepost.structure import Parse
 _STAND_IN = re.compile(r"[\udc80-\udcff]")  # how Python keeps a byte that it cannot decode
 
 
-def read(path: str | os.PathLike[str], *, format: str | None = None, **settings: Any) -> Reading:
+def read(
+    path: str | os.PathLike[str], *, format: str | None = None, **settings: Any
+) -> ParseReader:
     """The parses of a file or a folder, one after the other.
 
     Args:
@@ -32,12 +34,12 @@ def read(path: str | os.PathLike[str], *, format: str | None = None, **settings:
     The result is read from as one goes through it, so files may be larger than memory.
     """
     try:
-        return Reading(path, format=format, settings=ReadSettings(**settings))
+        return ParseReader(path, format=format, settings=ReadSettings(**settings))
     except TypeError as error:
         raise ConfigError(f"unknown setting for reading: {error}") from error
 
 
-class Reading(Iterator[Parse]):
+class ParseReader(Iterator[Parse]):
     """The parses of a file or a folder, and how the reading goes.
 
     Attributes:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from fencepost.batching.batches import by_words
 from fencepost.checkpoints.model import Model
 from fencepost.errors import ConfigError
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.files import written_whole
 from fencepost.formats.labelstudio import list_of, prediction_of
 from fencepost.formats.marked import data_of
@@ -177,7 +177,7 @@ def audit(
         watch: is shown how far it is.
     """
     # All at first, so that a file that is not there is told before the others are judged.
-    readings = [Reading(path, format=format, settings=settings) for path in paths]
+    readings = [ParseReader(path, format=format, settings=settings) for path in paths]
     placed = (Placed(*reading.place, parse) for reading in readings for parse in watch(reading))
     return audit_parses(model, placed, tasks=tasks, top=top)
 

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Any
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, write
+from fencepost.formats import ParseReader, write
 from fencepost.formats.brat import pair_of
 from fencepost.formats.files import check_not_read
 from fencepost.formats.registry import Format, unsaid, written_format
@@ -22,7 +22,12 @@ Path = str | os.PathLike[str]
 
 
 def convert(
-    reading: Reading, out: Path, *, to: str | None = None, watch: Watch = unwatched, **settings: Any
+    reading: ParseReader,
+    out: Path,
+    *,
+    to: str | None = None,
+    watch: Watch = unwatched,
+    **settings: Any,
 ) -> Counter[str]:
     """Write all that is read to a file, and return what there was and what was left out.
 
@@ -49,7 +54,7 @@ def _noting(
 
 
 @contextmanager
-def _placed(reading: Reading) -> Iterator[None]:
+def _placed(reading: ParseReader) -> Iterator[None]:
     """Errors of writing a sentence name its place in the file that is read."""
     try:
         yield
@@ -58,7 +63,7 @@ def _placed(reading: Reading) -> Iterator[None]:
         raise
 
 
-def _check_texts(reading: Reading, out: pathlib.Path) -> None:
+def _check_texts(reading: ParseReader, out: pathlib.Path) -> None:
     """Refuse to write brat's files, or a folder of them, over a text that is read."""
     pair = pair_of(out)
     texts = [read[0] for read in map(pair_of, reading.files) if read is not None]
@@ -67,7 +72,12 @@ def _check_texts(reading: Reading, out: pathlib.Path) -> None:
 
 
 def merge(
-    first: Reading, second: Reading, out: Path, *, to: str | None = None, watch: Watch = unwatched
+    first: ParseReader,
+    second: ParseReader,
+    out: Path,
+    *,
+    to: str | None = None,
+    watch: Watch = unwatched,
 ) -> Counter[str]:
     """Write one file with the layers of two that hold the same sentences in the same order."""
     format = written_format(out, to)
@@ -78,7 +88,7 @@ def merge(
     return Counter(sentences=count) + first.counts + second.counts + lost
 
 
-def merged(first: Reading, second: Reading, *, watch: Watch = unwatched) -> Iterator[Parse]:
+def merged(first: ParseReader, second: ParseReader, *, watch: Watch = unwatched) -> Iterator[Parse]:
     """The layers of the same sentences from two files."""
     for one, other in zip_longest(watch(first), second):
         if one is None or other is None:

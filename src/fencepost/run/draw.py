@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from fencepost.drawing.html import parse_html
 from fencepost.drawing.svg import entities_svg, tree_svg
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats import Reading, WriteSettings
+from fencepost.formats import ParseReader, WriteSettings
 from fencepost.formats.files import (
     STANDARD,
     OutputError,
@@ -76,7 +76,7 @@ class Drawn(NamedTuple):
 
 
 def draw(
-    reading: Reading,
+    reading: ParseReader,
     out: str | os.PathLike[str],
     *,
     kind: Kind | None = None,
@@ -148,7 +148,7 @@ def _target(out: str, kind: Kind | None) -> tuple[Kind, Path | None]:
 class _Chosen:
     """The sentences that are drawn, each with its number, and how many drawings that makes."""
 
-    def __init__(self, reading: Reading, *, watch: Watch, wanted: Wanted) -> None:
+    def __init__(self, reading: ParseReader, *, watch: Watch, wanted: Wanted) -> None:
         self.reading, self.watch, self.wanted = reading, watch, wanted
         self.drawings = 0
 
@@ -199,7 +199,7 @@ def _drawings(chosen: Iterable[tuple[int, Parse]], wanted: Wanted) -> Iterator[D
             yield Drawing(number, layer, without_halves(svg))
 
 
-def _made(drawing: Drawing, make: Callable[[str], bytes], reading: Reading) -> bytes:
+def _made(drawing: Drawing, make: Callable[[str], bytes], reading: ParseReader) -> bytes:
     """The content of a file of one drawing; an error names the drawing."""
     try:
         return make(drawing.svg)

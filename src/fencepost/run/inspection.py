@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.run.progress import Watch, unwatched
 from fencepost.structure import Parse, Span
 from fencepost.tasks.layers import POINTING, layer_spans
@@ -170,7 +170,7 @@ def inspect(
             problem = Problem(error.kind, error.path, error.line or 0, error.message)
             inspection.problems.append(problem)
 
-        reading = Reading(path, format=format, settings=settings, on_problem=note)
+        reading = ParseReader(path, format=format, settings=settings, on_problem=note)
         try:
             for parse in watch(reading):
                 place = reading.place

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats.corpora.ace import ace_documents
-from fencepost.formats.corpora.document import SPLITS, Document, Split
+from fencepost.formats.corpora.document import SPLITS, CorpusDocument, Split
 from fencepost.formats.corpora.genia import genia_documents
 from fencepost.formats.corpora.treebank import TOP, ctb_documents, ptb_documents
 from fencepost.formats.settings import OnCrossing, ReadSettings
@@ -26,7 +26,7 @@ from fencepost.structure import Parse
 class Corpus:
     """A corpus that can be prepared."""
 
-    documents: Callable[..., Iterator[Document]]  # reads its folder, with the options below
+    documents: Callable[..., Iterator[CorpusDocument]]  # reads its folder, with the options below
     format: str  # of what is written
     options: frozenset[str] = frozenset()  # of `encoding`, `on_crossing`, and `ids` of each split
     published: tuple[int | None, ...] = (None,) * len(SPLITS)  # sentences of each split
@@ -145,7 +145,7 @@ def _workplace(out: Path) -> Iterator[Path]:
 
 
 def _write(
-    documents: Iterable[Document], targets: Mapping[Split, Path]
+    documents: Iterable[CorpusDocument], targets: Mapping[Split, Path]
 ) -> dict[Split, Counter[str]]:
     """Write the documents of each split to its target and count what they hold."""
     totals: dict[Split, Counter[str]] = {split: Counter() for split in targets}
@@ -157,7 +157,7 @@ def _write(
     return totals
 
 
-def _counted(documents: Iterable[Document], totals: Counter[str]) -> Iterator[Parse]:
+def _counted(documents: Iterable[CorpusDocument], totals: Counter[str]) -> Iterator[Parse]:
     """The parses of the documents, counted as they go by."""
     for document in documents:
         totals["documents"] += 1

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.cleaning import TRACE
 from fencepost.formats.registry import format_of
 from fencepost.run.progress import Watch, unwatched
@@ -122,7 +122,7 @@ def layers_of(path: Path, format: str | None, settings: ReadSettings) -> frozens
     layers = format_of(path, format).layers if not os.path.isdir(path) else frozenset()
     if len(layers) == 1:
         return layers
-    parse = next(Reading(path, format=format, settings=settings), None)
+    parse = next(ParseReader(path, format=format, settings=settings), None)
     return frozenset(
         layer for layer in ("tree", "entities") if parse and getattr(parse, layer) is not None
     )
@@ -205,8 +205,8 @@ def score_entities(
     if settings.on_crossing == "drop-sentence":  # here as well its entities have to count
         settings = replace(settings, on_crossing="drop-span")
     report = EntityReport()
-    ours = Reading(gold, format=gold_format, settings=settings)
-    theirs = Reading(predicted, format=predicted_format, settings=settings)
+    ours = ParseReader(gold, format=gold_format, settings=settings)
+    theirs = ParseReader(predicted, format=predicted_format, settings=settings)
     for number, (one, other) in enumerate(zip_longest(watch(ours), theirs), 1):
         if one is None or other is None:
             raise too_short(predicted if other is None else gold, number - 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.files import STANDARD, Source, files_below
 from fencepost.formats.registry import FORMATS, READABLE, bare_suffix
 from fencepost.run.corpus.results import read_documents
@@ -157,7 +157,7 @@ class Inputs:
         settings = ReadSettings(
             encoding=self._encoding, on_crossing="drop-span", entity_columns=self._columns
         )
-        reading = Reading(path, format=self._format, settings=settings)
+        reading = ParseReader(path, format=self._format, settings=settings)
         for number, parse in enumerate(reading, 1):
             yield Searched(parse, Place(*reading.place, number))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.cleaning import map_labels, rename_tags, without_function
 from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.ptb import chunks
@@ -33,8 +33,8 @@ class Sides(Iterator[Placed]):
         if settings.maps_labels:  # EVALB cuts functions off, so labels are mapped without them
             settings = replace(settings, drop_functions=True)
         if os.path.isdir(path) or format_of(path, format).name != "ptb":
-            reading = Reading(path, format=format, settings=settings)
-            self._file: Reading | Source = reading
+            reading = ParseReader(path, format=format, settings=settings)
+            self._file: ParseReader | Source = reading
             self._sides = _sides_of_parses(reading)
             self.bytes_total = reading.bytes_total
         else:
@@ -61,7 +61,7 @@ class Sides(Iterator[Placed]):
         return placed
 
 
-def _sides_of_parses(reading: Reading) -> Iterator[Placed]:
+def _sides_of_parses(reading: ParseReader) -> Iterator[Placed]:
     for parse in reading:
         if parse.tree is None:
             raise DataError("this sentence has no tree", kind="layer").at(*reading.place)

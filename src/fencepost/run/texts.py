@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any, Literal
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.files import STANDARD, Source, files_below
 from fencepost.formats.jsonl import id_of, parse_of
 from fencepost.formats.registry import FORMATS, READABLE, bare_suffix, format_of
@@ -90,9 +90,9 @@ class Texts:
         self.place = ("", 0)
         self.names: list[str] = []
         self.paths: list[str | None] = []
-        self._sources: list[str | Source | Reading] = []
+        self._sources: list[str | Source | ParseReader] = []
         self._before = 0
-        self._current: Source | Reading | None = None
+        self._current: Source | ParseReader | None = None
         texts = counting(1)
         for given in inputs:
             if is_text or not names_a_file(given):
@@ -104,7 +104,7 @@ class Texts:
         self.files: list[str | os.PathLike[str]] = []
         self.bytes_total = 0
         for source in self._sources:
-            if isinstance(source, Reading):
+            if isinstance(source, ParseReader):
                 self.files += source.files
                 self.bytes_total += source.bytes_total
             elif isinstance(source, Source) and str(source.path) != STANDARD:
@@ -144,26 +144,26 @@ class Texts:
                 self._current = None
             yield Ended(error)
 
-    def _add(self, source: str | Source | Reading, name: str, path: str | None) -> None:
+    def _add(self, source: str | Source | ParseReader, name: str, path: str | None) -> None:
         self._sources.append(source)
         self.names.append(name)
         self.paths.append(path)
 
-    def _source(self, path: str) -> Source | Reading:
+    def _source(self, path: str) -> Source | ParseReader:
         suffix = bare_suffix(path)
         is_json = self.format == "jsonl" if self.format else suffix in FORMATS["jsonl"].suffixes
         known = any(suffix in format.suffixes for format in READABLE)
         if is_json or (self.format is None and (self.kind != "text" or not known)):
             return Source(path, encoding=self.settings.encoding)
-        return Reading(path, format=self.format, settings=self.settings)
+        return ParseReader(path, format=self.format, settings=self.settings)
 
-    def _read(self, source: str | Source | Reading, splitter: Splitter) -> Iterator[Item]:
+    def _read(self, source: str | Source | ParseReader, splitter: Splitter) -> Iterator[Item]:
         if isinstance(source, str):
             for number, text in enumerate([source] if self.kind == "text" else source.split("\n")):
                 yield Item(self._sentences(text, splitter), "", number + 1)
             return
         self._current = source
-        if isinstance(source, Reading):
+        if isinstance(source, ParseReader):
             for parse in source:
                 yield Item((parse.sentence,), *source.place)
             return

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fencepost.errors import DataError
-from fencepost.formats.corpora.document import Document, Split, document_of
+from fencepost.formats.corpora.document import CorpusDocument, Split, document_of
 from fencepost.formats.corpora.markup import events
 from fencepost.formats.corpora.sources import best_of, files_below, listed, text_of
 from fencepost.formats.settings import OnCrossing
@@ -58,7 +58,7 @@ def ace_documents(
     *,
     encoding: str = "utf-8",
     on_crossing: OnCrossing = "error",
-) -> Iterator[Document]:
+) -> Iterator[CorpusDocument]:
     """The documents that three lists name.
 
     Args:
@@ -103,7 +103,7 @@ def _stage(folder: Path) -> int:
 
 def _document(
     name: str, apf: Path, sgm: Path, *, split: Split, encoding: str, on_crossing: OnCrossing
-) -> Document:
+) -> CorpusDocument:
     read = read_sgm(text_of(sgm, (encoding,)).replace("\r\n", "\n"), sgm)
     mentions: list[Mention] = []
     outside = 0

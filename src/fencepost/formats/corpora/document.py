@@ -16,7 +16,7 @@ Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 
 
-class Document(NamedTuple):
+class CorpusDocument(NamedTuple):
     """The sentences that one document of a corpus gives to a split.
 
     Readers yield all documents of a split before those of the next.
@@ -38,7 +38,7 @@ def document_of(
     on_crossing: OnCrossing = "error",
     left_out: int = 0,
     outside: int = 0,
-) -> Document:
+) -> CorpusDocument:
     """A document with entities: each counts once, and the policy on crossing is applied."""
     parses: list[Parse] = []
     duplicates = 0
@@ -52,4 +52,4 @@ def document_of(
         except DataError as error:
             error.message = f"sentence {sentence.id}: {error.message}"
             raise
-    return Document(split, name, tuple(parses), left_out, duplicates, outside)
+    return CorpusDocument(split, name, tuple(parses), left_out, duplicates, outside)

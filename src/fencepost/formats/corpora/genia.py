@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fencepost.errors import DataError
-from fencepost.formats.corpora.document import Document, Split, document_of
+from fencepost.formats.corpora.document import CorpusDocument, Split, document_of
 from fencepost.formats.corpora.markup import events
 from fencepost.formats.corpora.sources import files_below
 from fencepost.formats.standoff import WORD, Mention, Passage, passages
@@ -52,7 +52,9 @@ def entity_type(sem: str) -> str | None:
     return next((name for name in TYPES if f"G#{name}" in sem), None)
 
 
-def genia_documents(source: Path, *, train: int = TRAIN, dev: int = DEV) -> Iterator[Document]:
+def genia_documents(
+    source: Path, *, train: int = TRAIN, dev: int = DEV
+) -> Iterator[CorpusDocument]:
     """The abstracts of the corpus; one that a split ends in is yielded in two parts.
 
     Args:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fencepost.errors import DataError
 from fencepost.formats.cleaning import TRACE, clean
-from fencepost.formats.corpora.document import Document, Split
+from fencepost.formats.corpora.document import CorpusDocument, Split
 from fencepost.formats.corpora.sources import best_of, files_below, listed, text_of
 from fencepost.formats.ptb import chunks
 from fencepost.formats.settings import ReadSettings
@@ -37,7 +37,7 @@ _CTB_ID = r"(?:chtb_)?([0-9]{1,9})(?:\.\w+)*"
 _CTB_RANGE = re.compile(rf"{_CTB_ID}(?:\s*-\s*{_CTB_ID})?", re.IGNORECASE)
 
 
-def ptb_documents(source: Path, *, encoding: str = "utf-8") -> Iterator[Document]:
+def ptb_documents(source: Path, *, encoding: str = "utf-8") -> Iterator[CorpusDocument]:
     """The files of sections 02-21, 22 and 23 of the Wall Street Journal.
 
     Args:
@@ -83,7 +83,7 @@ def _wsj_sections(source: Path) -> Mapping[int, dict[str, Path]]:
 
 def ctb_documents(
     source: Path, ids: Mapping[str, Path], *, encoding: str | None = None
-) -> Iterator[Document]:
+) -> Iterator[CorpusDocument]:
     """The bracketed files of the Chinese Treebank that three lists name.
 
     Args:
@@ -124,7 +124,7 @@ def ctb_documents(
             yield _document(file, split=split, name=f"chtb_{name}", encodings=encodings)
 
 
-def _document(path: Path, *, split: Split, name: str, encodings: Sequence[str]) -> Document:
+def _document(path: Path, *, split: Split, name: str, encodings: Sequence[str]) -> CorpusDocument:
     parses: list[Parse] = []
     left_out = 0
     for number, tree in enumerate(_trees(path, encodings), 1):
@@ -134,7 +134,7 @@ def _document(path: Path, *, split: Split, name: str, encodings: Sequence[str]) 
         cleaned = clean(tree, _CLEANING)
         sentence = replace(cleaned.sentence, id=f"{name}-{number}")
         parses.append(Parse(sentence, Tree(sentence, _with_top(cleaned.spans))))
-    return Document(split, name, tuple(parses), left_out)
+    return CorpusDocument(split, name, tuple(parses), left_out)
 
 
 def _trees(path: Path, encodings: Sequence[str]) -> Iterator[Tree]:

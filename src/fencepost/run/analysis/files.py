@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.cleaning import TRACE, clean
 from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.ptb import chunks
@@ -109,7 +109,7 @@ def read_files(
 def _parses(
     path: str, format: str | None, settings: ReadSettings, watch: Watch
 ) -> Iterator[Placed]:
-    reading = Reading(path, format=format, settings=settings)
+    reading = ParseReader(path, format=format, settings=settings)
     for parse in watch(reading):
         yield Placed(*reading.place, _plain(parse, parse.sentence))
 

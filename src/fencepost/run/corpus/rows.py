@@ -19,7 +19,7 @@ from itertools import chain
 from typing import Any, BinaryIO, Literal, cast
 
 from fencepost.errors import DataError
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.files import has_byte_lines, undecodable
 from fencepost.formats.jsonl import id_of
 from fencepost.run.corpus.store import files_at, opened, pyarrow
@@ -378,7 +378,7 @@ def wanted_columns(names: list[str], settings: RowSettings) -> list[str]:
 
 def _annotated_rows(shard: Shard, settings: RowSettings) -> Iterator[Row]:
     problems: list[DataError] = []
-    reading = Reading(
+    reading = ParseReader(
         shard.source,
         format=settings.format,
         settings=settings.read_settings(),

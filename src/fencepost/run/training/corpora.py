@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from fencepost.config import Corpus, DataSettings
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats import Reading, ReadSettings
+from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.settings import Relabel
 from fencepost.run.convert import merged
 from fencepost.structure import Parse
@@ -24,11 +24,11 @@ def read_corpora(
     """
     for corpus in corpora:
         settings = _read_settings(corpus, data, is_gold=is_gold)
-        reading = Reading(corpus.path, format=corpus.format, settings=settings)
+        reading = ParseReader(corpus.path, format=corpus.format, settings=settings)
         both = (
             reading
             if corpus.also is None
-            else merged(reading, Reading(corpus.also, settings=settings))
+            else merged(reading, ParseReader(corpus.also, settings=settings))
         )
         unused = set(corpus.skip)
         for parse in both:
