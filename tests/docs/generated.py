@@ -94,91 +94,6 @@ TABLES: dict[str, type[BaseModel]] = {
     "`[training.join]`": config.JoinSettings,
 }
 
-# What a setting means. Where nothing is said here, the comment beside it in config.py is shown.
-MEANINGS = {
-    "Settings.seed": "of all that is drawn: first weights, order of batches, dropout",
-    "Settings.data": "the files; see below",
-    "Settings.network": "the encoder that all heads share; see below",
-    "Settings.heads": "what is found; see below",
-    "Settings.search": "how the model searches; see below",
-    "Settings.training": "the recipe; see below",
-    "SearchSettings.beams": "parses that are kept at each step, unless a caller names another "
-    "number; 1 is greedy search. It is written into the model's folder, and dev scores in "
-    "training use it, too",
-    "Corpus.path": "a file or a folder, in any format; looked up from where the command is given",
-    "Corpus.format": "of the file; without it, what the suffix tells",
-    "Corpus.entity_columns": "of CoNLL files, counted from 0; without them, those that look like a "
-    "scheme",
-    "Corpus.sample": "how many times each sentence is seen in an epoch; 0.25: a quarter of them, "
-    "drawn anew each time; only in `data.train`",
-    "Corpus.layers": "which layers are used; without it, all that the file has",
-    "Corpus.skip": "patterns of ids, as `GUM_essay_*`; sentences whose id matches are left out",
-    "Corpus.rename": "labels of phrases, without functions, and their new names",
-    "RelabelSettings.label": "of the phrase",
-    "RelabelSettings.tags": "that its only word may have",
-    "RelabelSettings.to": "its new label",
-    "DataSettings.train": "the files to train on",
-    "DataSettings.dev": "the files that choose the best epoch; these or `hold_out`",
-    "DataSettings.hold_out": "the share of the training sentences that choose it instead; which "
-    "ones, their words decide",
-    "DataSettings.drop_traces": "leave out `-NONE-` and what holds nothing else",
-    "DataSettings.drop_functions": "`NP-SBJ-1` becomes `NP`",
-    "DataSettings.drop_features": "cut SPMRL's `##…##`",
-    "DataSettings.on_crossing": "what happens to entities that cross others",
-    "DataSettings.encoding": "of the files",
-    "WordsSettings.kind": "words and characters learned from scratch",
-    "WordsSettings.word_width": "numbers in the vector of a word",
-    "WordsSettings.character_width": "numbers in the vector of a character",
-    "WordsSettings.vectors": "static word vectors, as wide as `word_width`: "
-    "[train](../guides/train.md#encoder)",
-    "TransformerSettings.kind": "a pretrained transformer",
-    "TransformerSettings.model": "its name on the hub, or a folder",
-    "TransformerSettings.frozen": "whether its weights stay as they are",
-    "NetworkSettings.encoder": "one of the two kinds below",
-    "NetworkSettings.splitter": "whose rules split text into sentences and words",
-    "NetworkSettings.lstm_layers": "two-way LSTM layers on top; 0 for none",
-    "NetworkSettings.dropout": "share of numbers that are hidden in training",
-    "HeadsSettings.tree": "the head for trees",
-    "HeadsSettings.entities": "the head for entities",
-    "HeadsSettings.tags": "the head for part-of-speech tags: one linear layer",
-    "HeadSettings.previous_label": "whether the decoder is told the label of the last span",
-    "HeadSettings.mlp": "width of the perceptrons",
-    "HeadSettings.decoder": "width of the decoder's LSTM, if there is one",
-    "HeadSettings.perceptrons": "`paper`: two layers, as its text has them; `authors`: one layer, "
-    "LayerNorm for labels, and first weights as in the authors' program",
-    "HeadSettings.pointing": "`softmax` over candidates, or `nearest-first`: asked one after the "
-    'other, with `training.pointing_loss = "canonical"`',
-    "HeadSettings.standing": "whether the cursor's own boundary is part of the query",
-    "HeadSettings.context": "whether the query and labels look at the newest span and the stack",
-    "HeadSettings.grid": "hidden size of the scores of all spans, as in 100; 0: no such scores",
-    "HeadSettings.recurrent": "`false` leaves out the LSTM; needs `standing` and `context`, and no "
-    "`previous_label`",
-    "HeadSettings.weight": "of its loss, beside those of the other heads",
-    "TagsSettings.weight": "of its loss, beside those of the other heads",
-    "TrainingSettings.epochs": "how often all sentences are gone through",
-    "TrainingSettings.batch_words": "words in a batch, about",
-    "TrainingSettings.rate": "of all weights but those of a pretrained transformer",
-    "TrainingSettings.betas": "of Adam",
-    "TrainingSettings.weight_decay": "of Adam",
-    "TrainingSettings.warmup": "share of all steps over which the rate rises",
-    "TrainingSettings.clip": "the longest gradient",
-    "TrainingSettings.pointing_loss": "over what pointing is normalised; `canonical`: what search "
-    "allows, and then labels are, too",
-    "TrainingSettings.label_smoothing": "share that is given to all labels alike",
-    "TrainingSettings.augment": "sentences in another form; without it, none; see below",
-    "TrainingSettings.join": "sentences joined into long ones; without it, none; see below",
-    "AugmentSettings.forms": "all capitals, no capitals, no final stop, other quotation marks; "
-    "each changed sentence has one of them",
-    "JoinSettings.longest": "words of a joined sentence, at most",
-    "TrainingSettings.precision": "`bf16` only where the device has it for LSTMs",
-    "TrainingSettings.threads": "of the processor; without it, as many as torch takes",
-    "TrainingSettings.init": "a model to start from: a folder, or one that ships. It fills in "
-    "what the file leaves out: [start from a model](../guides/train.md#start-from-a-model)",
-    "TrainingSettings.keep_labels": "heads that keep labels of `init` which the sentences lack",
-    "TrainingSettings.rehearse": "weight of what `init` finds in the sentences, for heads whose "
-    "layer no sentence has; 0: these heads are frozen",
-}
-
 
 def settings_page() -> str:
     """The page of all settings."""
@@ -194,18 +109,15 @@ def settings_page() -> str:
     for title, kind in TABLES.items():
         lines = ["| setting | value | default | meaning |", "|---|---|---|---|"]
         lines += (_row(kind, name, info) for name, info in kind.model_fields.items())
-        parts += [f"## {title}", f"{_told(kind)}", "\n".join(lines)]
+        parts += [f"## {title}", inspect.getdoc(kind) or "", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
-
-
-def _told(kind: type[BaseModel]) -> str:
-    return inspect.getdoc(kind) or ""
 
 
 def _row(kind: type[BaseModel], name: str, info: FieldInfo) -> str:
     default = _default(info.get_default(call_default_factory=True))
     value = _bounded(info.annotation, info.metadata)
-    return f"| `{name}` | {value} | {default} | {_meaning(kind, name)} |"
+    assert info.description, f"{kind.__name__}.{name}: describe it in {config.__name__}"
+    return f"| `{name}` | {value} | {default} | {info.description} |"
 
 
 def _default(value: object) -> str:
@@ -225,8 +137,8 @@ def _type(annotation: Any) -> str:
         return " or ".join(dict.fromkeys(_type(kind) for kind in inner if kind is not NoneType))
     if origin is tuple:
         several = len(inner) == 2 and inner[1] is Ellipsis
-        each = _type(inner[0]) if get_origin(inner[0]) is Literal else f"{_type(inner[0])}s"
-        return f"list of {each}" if several else f"{len(inner)} {each}"
+        items = re.sub("number|text|table", r"\g<0>s", _type(inner[0]), count=1)
+        return f"list of {items}" if several else f"{len(inner)} {items}"
     if origin is dict:
         return f"table of {_type(inner[1])}"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -240,25 +152,12 @@ def _bounded(annotation: Any, metadata: Iterable[object]) -> str:
 
 
 def _bounds(metadata: Iterable[object]) -> str:
-    found = []
+    bounds = []
     for item in metadata:
         for bound in getattr(item, "metadata", [item]):
             for sign, key in ((">", "gt"), ("≥", "ge"), ("<", "lt"), ("≤", "le")):
                 if (limit := getattr(bound, key, None)) is not None:
-                    found.append(f" {sign} {limit}")
+                    bounds.append(f" {sign} {limit}")
             if (least := getattr(bound, "min_length", None)) is not None:
-                found.append(f", at least {least}")
-    return " and".join(found)
-
-
-def _meaning(kind: type[BaseModel], name: str) -> str:
-    """What a setting means: from the table above, or the comment beside it in the code."""
-    for owner in kind.__mro__:
-        if (told := MEANINGS.get(f"{owner.__name__}.{name}")) is not None:
-            return told
-    for owner in kind.__mro__:
-        if owner.__module__ == config.__name__ and name in owner.__annotations__:
-            line = re.search(rf"^    {name}: .*?  # (.+)$", inspect.getsource(owner), re.MULTILINE)
-            if line is not None:
-                return line[1].replace("|", "\\|")
-    raise AssertionError(f"{kind.__name__}.{name}: say in MEANINGS what it means")
+                bounds.append(f", at least {least}")
+    return " and".join(bounds)
