@@ -1,4 +1,4 @@
-"""From settings to a network in torch: the only module that knows both."""
+"""Builds torch networks from settings: the only module that knows both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fencepost.text.splitters import splitter_of
 
 
 def build_pretrained(settings: NetworkSettings) -> Pretrained | None:
-    """The transformer that the settings name, from the hub or a folder; None if they name none."""
+    """Fetch the transformer that the settings name, from the hub or a folder, if there is one."""
     encoder = settings.encoder
     return fetch_pretrained(encoder.model) if isinstance(encoder, TransformerSettings) else None
 
@@ -54,7 +54,7 @@ def _words(settings: WordsSettings, numbers: Numbers, pretrained: Pretrained | N
     )
 
 
-# By the kind in their settings; `runtime.kinds` has what parsing needs of each.
+# By `kind` in the settings; `runtime.kinds` has what parsing needs of each kind.
 ENCODERS: dict[str, Callable[[Any, Numbers, Pretrained | None], Encoder]] = {
     "words": _words,
     "transformer": _transformer,
@@ -67,8 +67,8 @@ def build_network(
     numbers: Numbers,
     pretrained: Pretrained | None = None,
 ) -> Network:
-    """A network; its weights are random but for those of a pretrained transformer."""
-    splitter_of(settings.splitter)  # refused before training, and not when the model is loaded
+    """Build a network with random weights, except for those of a pretrained transformer."""
+    splitter_of(settings.splitter)  # refuses an unknown one before training
     encoder = ENCODERS[settings.encoder.kind](settings.encoder, numbers, pretrained)
     whole = settings.boundary == "whole"
     if settings.lstm_layers == 0 and encoder.width % 2 and not whole:
@@ -88,7 +88,7 @@ def build_network(
                 open_root=name == "entities",
                 bare=numbers.labels[name].number(NO_LABELS),
                 dropout=settings.dropout,
-                **head.model_dump(exclude={"weight"}),  # that of its loss; all others are its own
+                **head.model_dump(exclude={"weight"}),  # which belongs to the loss
             )
     tags = None if heads.tags is None else nn.Linear(lstm.width, len(numbers.labels["tags"]))
     return Network(

@@ -1,4 +1,4 @@
-"""What fencepost raises: each message names the place, what was found and what would be right."""
+"""Exceptions. A message names the place, what is wrong there, and what would be right."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _AROUND = 70  # characters of a pattern that are shown on each side of a mistake
 
 
 def clipped(text: str, most: int = 100) -> str:
-    """A text for a message: a long one ends with the last word that there is room for.
+    """Shorten a text for a message, at the end of a word.
 
     >>> clipped("['The cat sat on the mat.', 'Dogs bark.']", 22)
     "['The cat sat on the …"
@@ -20,16 +20,16 @@ def clipped(text: str, most: int = 100) -> str:
 
 
 class FencepostError(Exception):
-    """Anything that a user can mend; the command line prints it and leaves with status 2."""
+    """An error that a user can mend; the command line prints it and exits with status 2."""
 
 
 class DataError(FencepostError):
     """A file or an annotation is wrong.
 
     Args:
-        message: what was found, and what would be right.
-        kind: the sort of problem, as `fencepost inspect` counts it.
-        line: the line of the file, if there is one, counted from 1.
+        message: the problem, and what would be right.
+        kind: the kind of problem that `fencepost inspect` counts.
+        line: line number in the file, from 1.
         path: the file.
     """
 
@@ -47,7 +47,7 @@ class DataError(FencepostError):
         return f"{place}: {self.message}" if place else self.message
 
     def at(self, path: str, line: int | None) -> DataError:
-        """This error with its place filled in, where it has none yet."""
+        """Fill in the place if it is not set, and return this error."""
         self.path = self.path or path
         self.line = self.line or line
         return self
@@ -65,16 +65,16 @@ class ConfigError(FencepostError):
 
 
 class ModelError(FencepostError):
-    """A folder does not hold a model that we can load."""
+    """A folder does not hold a model that can be loaded."""
 
 
 class PatternError(FencepostError):
-    """A pattern that cannot be read, shown with a caret under the place.
+    """A pattern cannot be read; the message has a caret under the place.
 
     Args:
-        message: what was found, and what was expected.
-        pattern: the whole text.
-        place: the character where it went wrong.
+        message: the problem, and what was expected.
+        pattern: the whole pattern.
+        place: index of the character where reading failed.
     """
 
     def __init__(self, message: str, pattern: str = "", place: int = 0) -> None:
@@ -101,4 +101,4 @@ class TrainingError(FencepostError):
 
 
 class TransitionError(FencepostError):
-    """A step that is not allowed: a bug of ours, or pointings that were made by hand."""
+    """A step is not allowed: a bug in fencepost, or pointings from elsewhere."""
