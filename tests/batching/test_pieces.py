@@ -189,10 +189,10 @@ def test_every_word_has_a_case(word: str) -> None:
     ],
 )
 def test_half_of_a_surrogate_pair_is_replaced(word: str, said: str) -> None:
-    assert pieces._sayable(word) == said
+    assert pieces._encodable(word) == said
 
 
 @given(st.text(st.characters()))
 def test_any_word_can_be_said_and_has_pieces(word: str) -> None:
-    pieces._sayable(word).encode()
+    pieces._encodable(word).encode()
     assert Speller(CUTTER)([word])[0]

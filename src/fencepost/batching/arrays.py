@@ -1,4 +1,4 @@
-"""Names for numpy arrays, by what they hold; comments and docstrings give the shapes.
+"""Type aliases of numpy arrays by their contents; comments and docstrings give the shapes.
 
 To a type checker they are all the same: numpy's types do not follow operators and indices well.
 """

@@ -1,4 +1,4 @@
-"""Sentences in another form: in capitals, without their final stop, with other quotation marks."""
+"""Augmentation of sentences: other case, no final stop, other quotation marks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PAIRS = {"``": "“", "''": "”", "`": "‘"}  # as the Penn Treebank has them
 
 @dataclass(frozen=True, slots=True)
 class Augmenting:
-    """How many sentences of an epoch are in another form, and in which."""
+    """Puts some of the sentences of an epoch into another form."""
 
     share: float  # of all sentences
     forms: tuple[Form, ...] = FORMS
@@ -31,20 +31,17 @@ class Augmenting:
     def __call__(
         self, examples: Sequence[Example], *, bare: int | None, seed: int
     ) -> list[Example]:
-        """The examples of an epoch, of which some are changed.
-
-        Each of these has one of the forms that change it, all of them equally likely; one that no
-        form changes stays as it is.
+        """Put some examples into a random form, of those that change them.
 
         Args:
-            examples: in any order.
-            bare: the label of roots of trees that have none; None: there are no such trees.
-            seed: of chance, another one in each epoch.
+            examples: all examples, in any order.
+            bare: the label of roots that have none; None: there are no such trees.
+            seed: the random seed, different for each epoch.
         """
-        random = Random(f"augment {seed}")  # not the numbers that sentences are joined with
+        random = Random(f"augment {seed}")  # independent of which sentences are joined
         return [
-            self._changed(one, bare, random) if random.random() < self.share else one
-            for one in examples
+            self._changed(example, bare, random) if random.random() < self.share else example
+            for example in examples
         ]
 
     def _changed(self, example: Example, bare: int | None, random: Random) -> Example:
@@ -56,7 +53,7 @@ class Augmenting:
 
 
 def in_form(example: Example, form: Form, *, bare: int | None) -> Example | None:
-    """An example in another form; None if it has this form already, or cannot have it."""
+    """Put an example into another form; None if it has it already, or cannot have it."""
     if form == "no-stop":
         return without_stop(example, bare=bare)
     words = _WRITTEN[form](example.words)
@@ -72,7 +69,7 @@ def _lower(words: Words) -> Words:
 
 
 def other_quotes(words: Words) -> Words:
-    """Words with straight quotation marks for typographic ones; if there are none, the reverse.
+    """Replace typographic quotation marks by straight ones or, without any, the reverse.
 
     >>> other_quotes(('"', "I", "ca", "n't", '"'))
     ('“', 'I', 'ca', 'n’t', '”')
@@ -101,10 +98,10 @@ _WRITTEN: Mapping[Form, Callable[[Words], Words]] = {
 
 
 def without_stop(example: Example, *, bare: int | None) -> Example | None:
-    """An example without its last word, if that is a stop directly under the root of each layer.
+    """Remove the last word if it is a stop directly under the root of each layer, else None.
 
-    None also where a labelled root would then stand over the same words as its only child: their
-    labels would have to be joined, and the network may not know the result.
+    None, too, if a labelled root would then have the same words as its only child: the network
+    may not have the joined label of the two.
     """
     if len(example.words) < 2 or example.words[-1] not in STOPS:
         return None
@@ -122,7 +119,7 @@ def without_stop(example: Example, *, bare: int | None) -> Example | None:
 
 
 def _steps_without_last(steps: Numbered, n: int, *, unlabelled: int) -> Numbered | None:
-    """Steps over the first `n` words; None if a span other than the root holds the last one."""
+    """The steps over the first `n` words; None if a span but the root holds the next word."""
     *parts, (_, _, root) = places(steps)
     spans = [part for part in parts if part[2] != FILLER]
     if any(end > n for _, end, _ in spans):

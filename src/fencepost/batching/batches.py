@@ -1,4 +1,4 @@
-"""Batches of similar length, and their tensors."""
+"""Batches of sentences of similar length."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ T = TypeVar("T")
 
 
 def by_words(lengths: Sequence[int], *, most: int) -> list[list[int]]:
-    """Batches as lists of indices: of similar length, and of at most so many words with padding.
+    """Group sentences of similar length into batches of at most `most` words, with padding.
 
-    A sentence that is longer than that is a batch by itself.
+    A longer sentence is a batch by itself.
+
+    Returns:
+        The indices of the sentences of each batch.
     """
     order = sorted(range(len(lengths)), key=lambda index: lengths[index])
     batches: list[list[int]] = []
@@ -37,13 +40,13 @@ def by_words(lengths: Sequence[int], *, most: int) -> list[list[int]]:
 def shuffled(
     examples: Sequence[T], lengths: Sequence[int], *, most: int, seed: int
 ) -> list[list[T]]:
-    """Batches in random order, put together anew for each seed.
+    """Random batches of sentences of similar length, in random order.
 
-    Lengths are blurred a little before sorting, so that sentences meet others each time.
+    Sorting is by lengths with a little noise, so that each seed gives other batches.
     """
     random = Random(seed)
-    blurred = [round(length * random.uniform(0.95, 1.05) * 16) for length in lengths]
-    order = sorted(range(len(examples)), key=lambda index: (blurred[index], random.random()))
+    noisy = [round(length * random.uniform(0.95, 1.05) * 16) for length in lengths]
+    order = sorted(range(len(examples)), key=lambda index: (noisy[index], random.random()))
     batches: list[list[T]] = []
     current: list[T] = []
     longest = 0
@@ -61,22 +64,22 @@ def shuffled(
 
 
 def shares(lengths: Sequence[int], parts: int) -> list[list[int]]:
-    """Sentences dealt out by words, as lists of indices in order, so that all have as much to do.
+    """Divide sentences into parts with about as many words each, as sorted lists of indices.
 
-    Two shares differ by no more words than the longest sentence has. Where there are fewer
-    sentences than parts, some are empty.
+    Two parts differ by at most the length of the longest sentence. With fewer sentences than
+    parts, some parts are empty.
 
     >>> shares([5, 9, 4], 2)
     [[1], [0, 2]]
     """
-    dealt: list[list[int]] = [[] for _ in range(parts)]
-    heap = [(0, 0, part) for part in range(parts)]  # words, sentences: who has least comes first
+    indices: list[list[int]] = [[] for _ in range(parts)]
+    heap = [(0, 0, part) for part in range(parts)]  # (words, sentences, part): the least first
     heapify(heap)
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         words, sentences, part = heap[0]
         heapreplace(heap, (words + lengths[index], sentences + 1, part))
-        dealt[part].append(index)
-    return [sorted(share) for share in dealt]
+        indices[part].append(index)
+    return [sorted(part) for part in indices]
 
 
 def gold_steps(examples: Sequence[Example], layer: str) -> tuple[list[int], Steps]:
@@ -86,7 +89,7 @@ def gold_steps(examples: Sequence[Example], layer: str) -> tuple[list[int], Step
 
 
 def padded(rows: Iterable[Sequence[int]], *, value: int = 0) -> Ints:
-    """Rows of numbers as one array: (rows, longest)."""
+    """Pad rows of numbers to one array: (rows, longest)."""
     rows = list(rows)
     longest = max(map(len, rows), default=0)
     filled = [[*row, *([value] * (longest - len(row)))] for row in rows]

@@ -1,4 +1,4 @@
-"""Parses as what a network is trained on: numbered words and the steps of each layer."""
+"""Training examples: the words of a parse, its tags and the gold steps of each layer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fencepost.tasks.layers import layer_spans
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A sentence to train on, with the layers that it has."""
+    """A sentence to train on."""
 
     words: tuple[str, ...]
     steps: Mapping[str, Numbered]  # by layer
@@ -28,12 +28,12 @@ class Example:
 def collect_labels(
     parses: Iterable[Parse], heads: Iterable[str], *, bare: bool = False
 ) -> dict[str, Labels]:
-    """The labels of each head, from the parses that have its layer.
+    """Collect the labels of each head from the parses that have its layer.
 
     Args:
-        parses: to train on.
-        heads: their names.
-        bare: whether trees may have no label at all, even if none is like that.
+        parses: the parses to train on.
+        heads: the names of the heads.
+        bare: add the label of trees without any label, even if no parse has one.
     """
     seen: dict[str, list[str | None]] = {head: [] for head in heads}
     for parse in parses:
@@ -51,7 +51,7 @@ def collect_labels(
 
 
 def usual_wrapper(parses: Iterable[Parse]) -> str | None:
-    """The wrapper that most trees have; None: most have none, or there are no trees."""
+    """The most frequent wrapper of trees; None if most have none, or there are no trees."""
     counts = Counter(parse.tree.wrapper for parse in parses if parse.tree is not None)
     return counts.most_common(1)[0][0] if counts else None
 
@@ -65,15 +65,15 @@ def example(
     sample: float = 1.0,
     with_wrapper: bool = False,
 ) -> Example | None:
-    """The example that a parse gives; None if there is nothing to learn from it.
+    """Build the example of a parse; None if it has none of the layers.
 
     Args:
-        parse: the gold annotation.
-        labels: of each head.
-        layers: to learn from; None: all that there are.
-        weight: of the sentence.
-        sample: how many times it is seen in an epoch, on average.
-        with_wrapper: whether the wrapper of a tree is a label like others.
+        parse: the gold parse.
+        labels: the labels of each head.
+        layers: the layers to use; None: all.
+        weight: weight of the sentence in the loss.
+        sample: times it is seen in an epoch, on average.
+        with_wrapper: treat the wrapper of a tree as a label like others.
     """
     wanted = [head for head in labels if layers is None or head in layers]
     steps: dict[str, Numbered] = {}

@@ -1,4 +1,4 @@
-"""Inputs of encoders: numbered words and characters, or the pieces of a tokenizer."""
+"""Inputs of encoders: ids of words and characters."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from fencepost.batching.arrays import Ints
 from fencepost.batching.batches import padded
 from fencepost.batching.vocabulary import BEGIN, END, UNKNOWN, Vocabulary
 
-MOST_CHARACTERS = 40  # of a word; what is longer is read from both ends
+MOST_CHARACTERS = 40  # of a word; of a longer one, both ends are read
 
 
-Array = TypeVar("Array")  # of numpy; on its way through an encoder, of the library that this uses
+Array = TypeVar("Array")  # a numpy array, or a tensor once it is on its device
 Other = TypeVar("Other")
 
 
 class Inputs(Protocol):
-    """A batch of sentences as some encoder reads them."""
+    """A batch of sentences for an encoder."""
 
     @property
     def lengths(self) -> Ints:
-        """Of the sentences in words, without sentinels: (batch,)."""
+        """Numbers of words, without sentinels: (batch,)."""
         ...
 
 
-Reader = Callable[[Sequence[Sequence[str]]], Inputs]  # from sentences to what an encoder reads
+Reader = Callable[[Sequence[Sequence[str]]], Inputs]  # from the words of sentences
 
 
 @dataclass(frozen=True, slots=True)
 class WordInputs(Generic[Array]):
-    """Sentences as words and characters, with a sentinel before and after each.
+    """Ids of words and characters, with a sentinel before and after each sentence.
 
-    Each different word of the batch is spelled once.
+    The spelling of each distinct word is there once.
     """
 
-    words: Array  # (batch, n + 2)
-    static: Array  # (batch, n + 2): which static vectors; of the unknown if there are none
-    spelled: Array  # (batch, n + 2): which of the spellings
-    characters: Array  # (spellings, characters)
+    words: Array  # (batch, n + 2): word ids
+    static: Array  # (batch, n + 2): ids of static vectors; the unknown word's if there are none
+    spelled: Array  # (batch, n + 2): indices into the spellings
+    characters: Array  # (spellings, characters): character ids
     spelling_lengths: Ints  # (spellings,)
-    lengths: Ints  # (batch,): of the sentences in words, without the sentinels
+    lengths: Ints  # (batch,): numbers of words, without the sentinels
 
     def converted(self, convert: Callable[[Array], Other]) -> WordInputs[Other]:
-        """The same in arrays of another library; lengths stay as they are."""
+        """Convert all arrays but the lengths to another library."""
         return WordInputs(
             convert(self.words),
             convert(self.static),
@@ -64,13 +64,13 @@ def word_inputs(
     characters: Vocabulary,
     static: Vocabulary | None = None,
 ) -> WordInputs[Ints]:
-    """Sentences as an encoder of words and characters reads them.
+    """Build the inputs of an encoder of words and characters.
 
     Args:
-        sentences: with their words.
-        words: that have vectors of their own.
-        characters: that have.
-        static: words that have a static vector, if there are any.
+        sentences: the words of each sentence.
+        words: vocabulary of words.
+        characters: vocabulary of characters.
+        static: vocabulary of static vectors, if there are any.
     """
     spellings: dict[str, int] = {}
     begin, end = len(spellings), 1
@@ -95,7 +95,7 @@ def word_inputs(
 
 
 def _static_number(word: str, static: Vocabulary) -> int:
-    """The number of a word, or of the word in small letters if only that is known."""
+    """The id of a word, or of its lower-case form if only that is known."""
     number = static.number(word)
     return number if number != UNKNOWN else static.number(word.lower())
 

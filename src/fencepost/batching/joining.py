@@ -1,4 +1,4 @@
-"""Neighbouring sentences joined into long ones, so that a network sees some in training."""
+"""Joining of neighbouring sentences, so that a network sees long ones in training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fencepost.batching.vocabulary import FILLER
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """How many joined sentences there are in an epoch, and how long they are."""
+    """Joins some of the sentences of an epoch."""
 
     share: float  # of all sentences
     longest: int  # in words
@@ -21,12 +21,12 @@ class Joining:
     def __call__(
         self, examples: Sequence[Example], *, bare: int | None, seed: int
     ) -> list[Example]:
-        """The examples of an epoch, of which some are joined with those behind them.
+        """Join some examples with those that follow them.
 
         Args:
-            examples: in the order of their corpora.
+            examples: all examples, in the order of their corpora.
             bare: the label of the root of joined trees; None: there are no trees.
-            seed: of chance.
+            seed: the random seed.
         """
         random = Random(seed)
         result: list[Example] = []
@@ -46,30 +46,30 @@ class Joining:
 
 
 def joined(examples: Sequence[Example], *, bare: int | None) -> Example:
-    """One example of several that have the same layers: trees under a root without a label."""
+    """Join examples that have the same layers; trees get a common root without a label."""
     first = examples[0]
     steps: dict[str, Numbered] = {}
     for layer in first.steps:
         root = FILLER if layer != "tree" or bare is None else bare
         spans: list[tuple[int, int, int]] = []
         start = 0
-        for one in examples:
+        for example in examples:
             spans += (
                 (start + a, start + b, label)
-                for a, b, label in places(one.steps[layer])
-                if label != root  # of a sentence that has no label itself
+                for a, b, label in places(example.steps[layer])
+                if label != root  # the root of a sentence without a label
             )
-            start += len(one.words)
+            start += len(example.words)
         steps[layer] = canonical_steps([*spans, (0, start, root)])
     tags = None
     if first.tags is not None:
-        tags = tuple(tag for one in examples for tag in one.tags or ())
-    words = tuple(word for one in examples for word in one.words)
+        tags = tuple(tag for example in examples for tag in example.tags or ())
+    words = tuple(word for example in examples for word in example.words)
     return Example(words, steps, tags, first.weight)
 
 
-def _alike(one: Example, other: Example) -> bool:
-    """Whether two examples have the same layers and the same weight."""
-    has_tags = one.tags is not None, other.tags is not None
-    same_layers = one.steps.keys() == other.steps.keys() and has_tags[0] == has_tags[1]
-    return same_layers and one.weight == other.weight
+def _alike(first: Example, second: Example) -> bool:
+    """Return whether two examples have the same layers and the same weight."""
+    same_tags = (first.tags is None) == (second.tags is None)
+    same_layers = first.steps.keys() == second.steps.keys() and same_tags
+    return same_layers and first.weight == second.weight

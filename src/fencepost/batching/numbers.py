@@ -1,4 +1,4 @@
-"""The labels and vocabularies behind a network's numbers."""
+"""The labels and vocabularies of a network."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from fencepost.batching.vocabulary import Labels, Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The labels of a network's heads, and its words and characters.
+    """The labels of a network's heads, and the vocabularies of its encoder.
 
-    A transformer has pieces in place of words and characters; its tokenizer numbers them.
+    A transformer has none; its tokenizer has the ids of its pieces.
     """
 
     labels: Mapping[str, Labels]  # by head
     words: Vocabulary | None = None
     characters: Vocabulary | None = None
     static: Vocabulary | None = None  # words with static vectors
-    wrapper: str | None = None  # goes around each tree; None: there is none
-    wrapper_is_label: bool = False  # whether the network has learned it as one: before 0.2
+    wrapper: str | None = None  # the label around each tree; None: there is none
+    wrapper_is_label: bool = False  # the network predicts it like other labels: before 0.2

@@ -1,4 +1,4 @@
-"""Words as the pieces of a tokenizer, in windows that a transformer can read."""
+"""Inputs of transformers: the pieces of words in windows of limited length."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from fencepost.errors import ModelError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-OVERLAP = 1 / 4  # of a window, at least, is in the next one, too
-MOST_KNOWN = 200_000  # words whose pieces are remembered
-LONGEST_KNOWN = 50  # characters of a word that is remembered
-MOST_PIECES = 100  # of a word: of a line of dashes, its beginning and its end tell enough
+OVERLAP = 1 / 4  # the minimal share of a window that the next one repeats
+MOST_KNOWN = 200_000  # words in the cache
+LONGEST_KNOWN = 50  # characters of a word in the cache
+MOST_PIECES = 100  # of a word, such as a line of dashes
 
 NO_CASE, SMALL, CAPITALISED, ALL_CAPITALS, ONE_CAPITAL, MIXED = range(6)
 CASES = 6
@@ -33,21 +33,21 @@ Pieces = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class PieceInputs(Generic[Array]):
-    """Sentences as windows of pieces, and where the vectors of words come from.
+    """Windows of pieces, and the pieces that represent each word.
 
-    The vector of a word is the sum of the vectors of its picked pieces, each times its share.
+    The vector of a word is the sum of the vectors of its picked pieces, weighted by `shares`.
     """
 
-    pieces: Array  # (windows, longest)
-    mask: Array  # (windows, longest): which are pieces, and not padding
-    cases: Array  # (windows, longest): how the words are capitalised that they are pieces of
-    picked: Array  # (picked,): index into all pieces of all windows
-    words: Array  # (picked,): index into the batch * (n + 2) words and sentinels
+    pieces: Array  # (windows, longest): ids
+    mask: Array  # (windows, longest): 0 for padding
+    cases: Array  # (windows, longest): the capitalisation of each piece's word, see `case_of`
+    picked: Array  # (picked,): indices into windows * longest pieces
+    words: Array  # (picked,): indices into batch * (n + 2) words and sentinels
     shares: Array  # (picked,)
-    lengths: Ints  # (batch,): of the sentences in words, without the sentinels
+    lengths: Ints  # (batch,): numbers of words, without the sentinels
 
     def converted(self, convert: Callable[[Array], Other]) -> PieceInputs[Other]:
-        """The same in arrays of another library; lengths stay as they are."""
+        """Convert all arrays but the lengths to another library."""
         return PieceInputs(
             convert(self.pieces),
             convert(self.mask),
@@ -61,14 +61,14 @@ class PieceInputs(Generic[Array]):
 
 @dataclass(frozen=True, slots=True)
 class Cutter:
-    """A tokenizer, and what else one has to know to cut words with it."""
+    """A tokenizer with its special pieces and the window of the transformer."""
 
     tokenizer: Tokenizer
-    before: Pieces  # the special ones before each window; the first one is a sentinel
-    after: Pieces  # the special ones after each window; the last one is a sentinel
+    before: Pieces  # special pieces before each window; the first is a sentinel
+    after: Pieces  # special pieces after each window; the last is a sentinel
     padding: int
-    nothing: int  # stands for a word without any piece
-    window: int  # how many are read at a time, special ones included
+    nothing: int  # the piece of a word without pieces
+    window: int  # maximal number of pieces, special ones included
 
     def __post_init__(self) -> None:
         if self.window <= len(self.before) + len(self.after):
@@ -76,11 +76,11 @@ class Cutter:
 
 
 def piece_reader(cutter: Cutter, *, which: Which = "last") -> Reader:
-    """A reader that turns sentences into pieces of a tokenizer.
+    """The reader of a transformer.
 
     Args:
-        cutter: cuts words.
-        which: of a word's pieces stand for it.
+        cutter: the tokenizer and its special pieces.
+        which: the piece that represents a word, or the mean of all.
     """
     return partial(
         piece_inputs,
@@ -103,16 +103,16 @@ def piece_inputs(
     window: int,
     which: Which,
 ) -> PieceInputs[Ints]:
-    """Sentences as a transformer reads them.
+    """Build the inputs of a transformer.
 
     Args:
-        sentences: with their words.
-        spell: gives the pieces of each word, at least one.
-        before: the special pieces before each window; the first one is a sentinel.
-        after: the special pieces after each window; the last one is a sentinel.
-        padding: the number that fills up windows.
-        window: how many pieces fit, special ones included.
-        which: of a word's pieces stand for it.
+        sentences: the words of each sentence.
+        spell: returns the pieces of words, at least one for each.
+        before: special pieces before each window; the first is a sentinel.
+        after: special pieces after each window; the last is a sentinel.
+        padding: id of the padding piece.
+        window: maximal number of pieces, special ones included.
+        which: the piece that represents a word, or the mean of all.
     """
     room = window - len(before) - len(after)
     no_case = [NO_CASE] * len(before), [NO_CASE] * len(after)
@@ -123,20 +123,22 @@ def piece_inputs(
     for number, sentence in enumerate(sentences):
         spelled = spell(sentence)
         pieces = [piece for word in spelled for piece in word]
-        shown = [
+        piece_cases = [
             case
-            for word, own in zip(sentence, spelled, strict=True)
-            for case in (case_of(word),) * len(own)
+            for word, word_pieces in zip(sentence, spelled, strict=True)
+            for case in (case_of(word),) * len(word_pieces)
         ]
         starts = window_starts(len(pieces), room)
-        # Between two windows, pieces belong to the one whose middle is nearer.
+        # A piece in two windows is taken from the one whose middle is nearer.
         cuts = [(a + b + room - 1) / 2 for a, b in pairwise(starts)]
         row, first, end = len(windows), number * width, 0
         windows += ([*before, *pieces[start : start + room], *after] for start in starts)
-        cases += ([*no_case[0], *shown[start : start + room], *no_case[1]] for start in starts)
+        cases += (
+            [*no_case[0], *piece_cases[start : start + room], *no_case[1]] for start in starts
+        )
         picked.append((row, 0, first, 1.0))
-        for word, own in enumerate(spelled, first + 1):
-            start, end = end, end + len(own)
+        for word, word_pieces in enumerate(spelled, first + 1):
+            start, end = end, end + len(word_pieces)
             chosen = range(start, end)
             if which != "mean":
                 chosen = chosen[-1:] if which == "last" else chosen[:1]
@@ -160,7 +162,7 @@ def piece_inputs(
 
 
 def window_starts(pieces: int, room: int) -> list[int]:
-    """Where windows start that together hold all pieces, evenly spread.
+    """The starts of evenly spread windows that cover all pieces.
 
     >>> window_starts(8, 8), window_starts(9, 8), window_starts(21, 8)
     ([0], [0, 1], [0, 4, 8, 13])
@@ -171,7 +173,7 @@ def window_starts(pieces: int, room: int) -> list[int]:
 
 
 def case_of(word: str) -> int:
-    """How a word is capitalised, which an uncased tokenizer forgets.
+    """The capitalisation of a word, which an uncased tokenizer drops.
 
     >>> [case_of(word) for word in ("7", "cat", "Mr.", "NATO", "I", "iPhone")]
     [0, 1, 2, 3, 4, 5]
@@ -186,10 +188,10 @@ def case_of(word: str) -> int:
 
 
 class Speller:
-    """The pieces of words, each word cut as it is after another one; remembers them.
+    """Tokenizes words, each as if another one stood before it; caches their pieces.
 
-    What the tokenizer drops altogether, a zero-width character say, is its unknown piece. Of a word
-    of more than a hundred pieces, its first and its last fifty are read.
+    A word that the tokenizer drops, such as a zero-width character, is its unknown piece. A word
+    of more than 100 pieces is cut to its first and last 50.
     """
 
     def __init__(self, cutter: Cutter) -> None:
@@ -199,25 +201,25 @@ class Speller:
         self._tokenizer.encode_special_tokens = True  # the word "[SEP]" is a word
         self._nothing = (cutter.nothing,)
         self._known: dict[str, Pieces] = {}
-        # Byte-level tokenizers take the space before a word for a part of it, others do not.
-        alone, spaced, both, one = self._cut(["b", " b", "a b", "a"])
-        self._lead = " " if one + spaced == both and one + alone != both else ""
+        # To byte-level tokenizers, the space before a word is a part of it.
+        alone, spaced, both, before = self._cut(["b", " b", "a b", "a"])
+        self._lead = " " if before + spaced == both and before + alone != both else ""
 
     def __call__(self, words: Sequence[str]) -> list[Pieces]:
         """The pieces of each word, at least one."""
         known = self._known
         new = [word for word in dict.fromkeys(words) if word not in known]
         if len(known) + len(new) > MOST_KNOWN:
-            # A new one, and not this one emptied: another thread may be reading it.
+            # A new dict, since another thread may be reading this one.
             known = self._known = {}
             new = list(dict.fromkeys(words))
         pieces = map(self._fitting, self._cut([self._lead + word for word in new]))
         cut = dict(zip(new, pieces, strict=True))
-        known.update((word, own) for word, own in cut.items() if len(word) <= LONGEST_KNOWN)
+        known.update(item for item in cut.items() if len(item[0]) <= LONGEST_KNOWN)
         return [cut[word] if word in cut else known[word] for word in words]
 
     def _fitting(self, pieces: Pieces) -> Pieces:
-        """At least one piece, and not more than are read of a word."""
+        """Cut to `MOST_PIECES` pieces, and replace none by the unknown piece."""
         if len(pieces) > MOST_PIECES:
             return pieces[: MOST_PIECES // 2] + pieces[-MOST_PIECES // 2 :]
         return pieces or self._nothing
@@ -225,14 +227,14 @@ class Speller:
     def _cut(self, texts: list[str]) -> list[Pieces]:
         if not texts:
             return []
-        found = self._tokenizer.encode_batch(
-            [_sayable(text) for text in texts], add_special_tokens=False
+        encodings = self._tokenizer.encode_batch(
+            [_encodable(text) for text in texts], add_special_tokens=False
         )
-        return [tuple(one.ids) for one in found]
+        return [tuple(encoding.ids) for encoding in encodings]
 
 
-def _sayable(text: str) -> str:
-    """A text that can be written in UTF-8: half of a surrogate pair cannot."""
+def _encodable(text: str) -> str:
+    """Replace halves of surrogate pairs, which UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Sentences seen more or less often than once an epoch, to mix corpora of any size."""
+"""Over- and undersampling of sentences, to mix corpora of any size."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from fencepost.batching.examples import Example
 
 
 def sampled(examples: Sequence[Example], *, seed: int) -> list[Example]:
-    """The examples of an epoch: each as many times as its `sample` says.
+    """Return the examples of an epoch, each as many times as its `sample` says.
 
-    Of a fraction, so many are drawn at random: with 0.25, a quarter of the examples is there, and
-    with 1.5 all are there and half of them once more. Examples stay in order, and those that come
-    again do so behind all that come once, so that neighbours are rarely the same sentence.
+    A fraction is a random subset: 0.25 gives a quarter of the examples, and 1.5 gives all of them
+    and half of them again. Repeated examples follow after all others, in the same order, so that
+    neighbours are rarely the same sentence.
 
     Args:
-        examples: in the order of their corpora.
-        seed: of chance, another one in each epoch.
+        examples: all examples, in the order of their corpora.
+        seed: the random seed, different for each epoch.
     """
-    random = Random(f"sample {seed}")  # not the numbers that batches are shuffled with
-    times = [int(one.sample) for one in examples]
-    for sample in dict.fromkeys(one.sample for one in examples):
-        alike = [index for index, one in enumerate(examples) if one.sample == sample]
-        more = round((sample - int(sample)) * len(alike))
-        for index in random.sample(alike, max(more, sample < 1)):  # at least one is seen
-            times[index] += 1
-    passes = range(max(times, default=0))
+    random = Random(f"sample {seed}")  # independent of the order of batches
+    repeats = [int(example.sample) for example in examples]
+    for sample in dict.fromkeys(example.sample for example in examples):
+        alike = [index for index, example in enumerate(examples) if example.sample == sample]
+        extra = round((sample - int(sample)) * len(alike))
+        for index in random.sample(alike, max(extra, sample < 1)):  # at least one is seen
+            repeats[index] += 1
     return [
-        one for done in passes for one, most in zip(examples, times, strict=True) if most > done
+        example
+        for number in range(max(repeats, default=0))
+        for example, count in zip(examples, repeats, strict=True)
+        if number < count
     ]

@@ -1,4 +1,4 @@
-"""The steps of parses as numbers, which networks are trained on and score."""
+"""The steps of parses with numbered labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Numbered = tuple[tuple[int, int], ...]  # boundary and number of the label, step
 
 
 def numbered(spans: Iterable[Span], labels: Labels) -> Numbered:
-    """The steps of the oracle to some spans, with `UNKNOWN` for labels that the head lacks.
+    """The oracle's steps to some spans, with `UNKNOWN` for labels that the head lacks.
 
     >>> numbered([Span(0, 2, "S"), Span(0, 1, "NP")], Labels(("NP",)))
     ((1, 1), (2, 0), (0, -1))
@@ -28,9 +28,9 @@ def numbered(spans: Iterable[Span], labels: Labels) -> Numbered:
 
 
 def canonical_steps(spans: Iterable[tuple[int, int, int]]) -> Numbered:
-    """The steps of the oracle to spans with numbered labels, fillers among them or not.
+    """The oracle's steps to spans with numbered labels; fillers may be left out.
 
-    The last span is over the whole sentence, label or not.
+    The last span has to be the whole sentence, with a label or as a filler.
 
     >>> canonical_steps([(0, 1, 0), (1, 2, 0), (0, 2, 5)])  # two fillers side by side
     ((2, 5),)
@@ -43,7 +43,7 @@ def canonical_steps(spans: Iterable[tuple[int, int, int]]) -> Numbered:
 
 
 def places(steps: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Start, end and number of the label of the span that each step completes.
+    """Start, end and label of the span that each step completes.
 
     >>> places([(1, 1), (2, 0), (0, 5)])
     [(0, 1, 1), (1, 2, 0), (0, 2, 5)]
@@ -58,7 +58,7 @@ def places(steps: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of some parses, with padding: pointing to 0 without a label."""
+    """The steps of a batch of parses; padding points to 0 without a label."""
 
     boundaries: Ints  # (parses, steps)
     labels: Ints  # (parses, steps); `UNKNOWN` where the head does not have the label
@@ -66,7 +66,7 @@ class Steps:
 
     @classmethod
     def of(cls, parses: Sequence[Sequence[tuple[int, int]]]) -> Steps:
-        """The steps of each parse: boundaries and numbers of labels."""
+        """Batch the steps of parses: pairs of boundary and label."""
         counts = np.array([len(steps) for steps in parses], dtype=np.intp)
         pairs = np.full((len(parses), counts.max(initial=0), 2), (0, FILLER), dtype=np.intp)
         for row, steps in enumerate(parses):
@@ -76,21 +76,21 @@ class Steps:
 
     @property
     def mask(self) -> Bools:
-        """Which are steps and not padding: (parses, steps)."""
+        """Mask of the steps that are not padding: (parses, steps)."""
         return np.arange(self.boundaries.shape[1]) < self.counts[:, None]
 
     @property
     def cursors(self) -> Ints:
-        """The cursor before each step, (parses, steps): as far right as was pointed before."""
-        reached = np.maximum.accumulate(self.boundaries, axis=1)
-        return np.pad(reached[:, :-1], ((0, 0), (1, 0)))[:, : reached.shape[1]]
+        """The cursor before each step, (parses, steps): the rightmost boundary so far."""
+        rightmost = np.maximum.accumulate(self.boundaries, axis=1)
+        return np.pad(rightmost[:, :-1], ((0, 0), (1, 0)))[:, : rightmost.shape[1]]
 
     @property
     def starts(self) -> Ints:
-        """Where the spans start that the steps complete: (parses, steps)."""
+        """The starts of the completed spans: (parses, steps)."""
         return np.minimum(self.cursors, self.boundaries)
 
     @property
     def ends(self) -> Ints:
-        """Where they end: (parses, steps)."""
+        """The ends of the completed spans: (parses, steps)."""
         return np.maximum(self.cursors, self.boundaries)

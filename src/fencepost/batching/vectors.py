@@ -14,12 +14,12 @@ from fencepost.formats.files import Source
 
 
 def read_vectors(path: str | os.PathLike[str], *, most: int) -> tuple[tuple[str, ...], Floats]:
-    """Words and their vectors, (words, width), the first ones of the file.
+    """Read the first words of a file and their vectors, (words, width).
 
     Args:
-        path: text with a word and its numbers on each line (a first line that counts them is
-            passed over), or an `.npy` array with the words in a `.txt` of the same name.
-        most: how many to read; such files begin with the most frequent words.
+        path: text with a word and its numbers on each line (a header line is skipped), or an
+            `.npy` array with the words in a `.txt` of the same name.
+        most: maximal number of words; such files begin with the most frequent ones.
     """
     if Path(path).suffix == ".npy":
         return _array(Path(path), most)

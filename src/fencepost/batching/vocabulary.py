@@ -1,4 +1,4 @@
-"""Labels, words and characters as numbers."""
+"""Numbers of labels, and ids of words and characters."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-PADDING, UNKNOWN, BEGIN, END = range(4)  # what stands before all words and all characters
+PADDING, UNKNOWN, BEGIN, END = range(4)  # the ids before those of words and of characters
 RESERVED = 4
 
-FILLER = 0  # the number of the label of fillers
+FILLER = 0  # the label number of fillers
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Labels:
         return len(self.names) + 1
 
     def number(self, label: str | None) -> int | None:
-        """The number of a label; None if it was not there when the labels were collected."""
+        """The number of a label; None if it is not one of these."""
         return self._numbers.get(label)
 
     def label(self, number: int) -> str | None:
@@ -36,14 +36,14 @@ class Labels:
 
     @classmethod
     def collect(cls, labels: Iterable[str | None]) -> Labels:
-        """Labels as they occur, the most frequent first."""
+        """Count labels and number them, the most frequent first."""
         counts = Counter(label for label in labels if label is not None)
         return cls(tuple(sorted(counts, key=lambda label: (-counts[label], label))))
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words, or characters, with how often they were seen."""
+    """Words, or characters, and their counts."""
 
     items: tuple[str, ...]
     counts: tuple[int, ...]
@@ -56,13 +56,13 @@ class Vocabulary:
         return len(self.items) + RESERVED
 
     def number(self, item: str) -> int:
-        """The number of an item; that of the unknown if it was not seen, or too seldom."""
+        """The id of an item; `UNKNOWN` if it is not in the vocabulary."""
         return self._numbers.get(item, UNKNOWN)
 
     @classmethod
     def collect(cls, items: Iterable[str], *, min_count: int = 1) -> Vocabulary:
-        """The items that occur often enough, the most frequent first."""
+        """Collect the items that occur at least `min_count` times, the most frequent first."""
         counts = Counter(items)
-        kept = [item for item, count in counts.items() if count >= min_count]
-        kept.sort(key=lambda item: (-counts[item], item))
-        return cls(tuple(kept), tuple(counts[item] for item in kept))
+        frequent = [item for item, count in counts.items() if count >= min_count]
+        frequent.sort(key=lambda item: (-counts[item], item))
+        return cls(tuple(frequent), tuple(counts[item] for item in frequent))
