@@ -24,7 +24,7 @@ from measuring import Ratio, Spread, circumstances, table, taking_turns
 
 import fencepost
 from fencepost.web.app import make_app
-from fencepost.web.serving import address_of, listen, serve
+from fencepost.web.server import address_of, listen, serve
 from fencepost.web.settings import Settings
 
 CLIENTS = (1, 8, 32)

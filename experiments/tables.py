@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 from experiments.running import Run
 from fencepost.cli.tables import table
 from fencepost.scoring.bootstrap import Counts, Difference, compared
-from fencepost.scoring.judging import judge_trees
+from fencepost.scoring.judgements import judge_trees
 
 
 def score_table(runs: Sequence[Sequence[Run]], layer: str) -> str:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from fencepost.errors import DataError
 from fencepost.formats import read, write
+from fencepost.formats.annotations import with_text
 from fencepost.formats.cas import _NO_XML
-from fencepost.formats.marked import with_text
 from fencepost.structure import Parse, Sentence, Span
 from tests.formats.tools import ENTITIES, PARSE, SENTENCE, through
 from tests.strategies import WORDS, parses

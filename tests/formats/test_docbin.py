@@ -316,7 +316,7 @@ def test_without_spacy_it_is_told_how_to_get_it(
 
 
 class TestWhatFencepostFound:
-    """Documents of a pipeline: the groups that `fencepost.integrations.groups` writes."""
+    """Documents of a pipeline: the groups that `fencepost.integrations.span_groups` writes."""
 
     @staticmethod
     def group(doc: Any, name: str, *spans: tuple[int, int, str], scores: Any = None) -> None:

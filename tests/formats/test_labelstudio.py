@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fencepost.errors import DataError
 from fencepost.formats import ParseReader, read, write
-from fencepost.formats.marked import Utf16
+from fencepost.formats.annotations import Utf16
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Entity, Parse, Sentence, Span
 from tests.formats.tools import PARSE, SENTENCE, said, through

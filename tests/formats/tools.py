@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.formats import read, write
-from fencepost.formats.marked import with_text
+from fencepost.formats.annotations import with_text
 from fencepost.structure import Parse, Sentence, Span, Tree
 
 SENTENCE = Sentence.from_whitespace(

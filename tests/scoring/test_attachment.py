@@ -1,9 +1,9 @@
 """What is due to spans that stand elsewhere: seen in the mistakes that are made of it."""
 
 from fencepost.scoring.attachment import moves_of
-from fencepost.scoring.judging import judge_trees
+from fencepost.scoring.judgements import judge_trees
 from fencepost.structure import Span
-from tests.scoring.test_judging import tree
+from tests.scoring.test_judgements import tree
 from tests.scoring.test_mistakes import of_trees, told
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from fencepost.scoring import EntityScore
 from fencepost.scoring.breakdown import BINS, bin_of, entity_breakdown, tree_breakdown
 from fencepost.structure import Parse, Sentence, Span, Tree
-from tests.scoring.test_judging import pairs, tree
+from tests.scoring.test_judgements import pairs, tree
 from tests.strategies import nested_spans
 
 

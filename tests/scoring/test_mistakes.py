@@ -6,10 +6,10 @@ from time import process_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.scoring.judging import Judged, judge_entities, judge_trees
+from fencepost.scoring.judgements import Judged, judge_entities, judge_trees
 from fencepost.scoring.mistakes import Mistake, entity_mistakes, tree_mistakes
 from fencepost.structure import Parse, Sentence, Span, Tree
-from tests.scoring.test_judging import pairs, tree
+from tests.scoring.test_judgements import pairs, tree
 from tests.strategies import nested_spans
 
 

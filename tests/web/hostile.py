@@ -30,7 +30,7 @@ from fencepost.parser.parser import Parser
 from fencepost.parser.predict import Done
 from fencepost.structure import Document
 from fencepost.web.app import make_app
-from fencepost.web.serving import address_of, listen, serve
+from fencepost.web.server import address_of, listen, serve
 from fencepost.web.settings import Settings
 
 PATIENCE = 60  # seconds, for machines that have much else to do

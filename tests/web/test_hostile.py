@@ -34,7 +34,7 @@ from fencepost.web.app import make_app
 from fencepost.web.errors import RefusedError
 from fencepost.web.jobs import Answered
 from fencepost.web.middleware import check_token
-from fencepost.web.serving import IdleConnections
+from fencepost.web.server import IdleConnections
 from fencepost.web.settings import Settings
 from tests.web.hostile import PATIENCE, Server, asked, health, running, until, waiting, words_begun
 from tests.web.pages import Watched, opened

@@ -79,8 +79,8 @@ def serve(
     try:
         from fencepost.web.app import make_app
         from fencepost.web.middleware import THIS_MACHINE
-        from fencepost.web.serving import address_of, is_this_machine, listen
-        from fencepost.web.serving import serve as run
+        from fencepost.web.server import address_of, is_this_machine, listen
+        from fencepost.web.server import serve as run
         from fencepost.web.settings import Settings
     except ModuleNotFoundError as error:
         if error.name not in _EXTRA:

@@ -1,16 +1,16 @@
 """Files to parses and parses to files, one module a format.
 
-settings.py   what may be chosen            files.py     lines, gzip, encodings, whole outputs
-attempt.py    one sentence of a file        registry.py  the list of formats
-reading.py    which files; the loop         writing.py   whole or not at all
+settings.py   options of reading, writing   files.py     lines, gzip, encodings, atomic output
+entries.py    one entry of a file           registry.py  the list of formats
+reading.py    files to parses               writing.py   parses to a file
 ptb.py        Penn brackets                 cleaning.py  traces, function tags, labels
 data.py       three-line entities           jsonl.py     JSON lines
-conll.py      columns                       schemes.py   BIO and its like
+conll.py      columns                       schemes.py   BIO, IOB1, BIOES
 brat.py       text with stand-off entities  standoff.py  characters to words and sentences
 conllu.py     CoNLL-U                       cas.py       UIMA CAS in XMI
-labelstudio.py, doccano.py, marked.py       annotation tools
+labelstudio.py, doccano.py, annotations.py  annotation tools
 docbin.py     spaCy's binary documents      corpora/     original distributions
-pretty.py     laid out for reading          html.py      pages with drawings
+pretty.py     trees for the terminal        html.py      pages with drawings
 tsv.py        a table of entities
 """
 

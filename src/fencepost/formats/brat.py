@@ -23,8 +23,8 @@ from pathlib import Path
 
 from fencepost.errors import DataError
 from fencepost.formats.data import entities_of
+from fencepost.formats.entries import Attempt, parse_with_entities, refuse
 from fencepost.formats.files import Source, check_beginning, errors_named, written_whole
-from fencepost.formats.items import Attempt, parse_with_entities, refuse
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.formats.standoff import Mention, Passage, passages, trim
 from fencepost.structure import Parse, Sentence

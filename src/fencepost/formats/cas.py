@@ -22,11 +22,11 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from fencepost.errors import DataError
+from fencepost.formats.annotations import Marked, Utf16, attempts_at, places_of, trimmed, with_text
 from fencepost.formats.corpora.markup import Event, events_in
 from fencepost.formats.data import entities_of
+from fencepost.formats.entries import Attempt, parse_with_entities
 from fencepost.formats.files import Source
-from fencepost.formats.items import Attempt, parse_with_entities
-from fencepost.formats.marked import Marked, Utf16, attempts_at, places_of, trimmed, with_text
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.formats.standoff import Mention
 from fencepost.structure import Parse, Sentence, Span

@@ -26,8 +26,8 @@ from typing import NamedTuple
 
 from fencepost.errors import DataError
 from fencepost.formats.data import entities_of
+from fencepost.formats.entries import Attempt, parse_with_entities
 from fencepost.formats.files import STANDARD, Source, check_beginning, kept_meanwhile
-from fencepost.formats.items import Attempt, parse_with_entities
 from fencepost.formats.schemes import evidence, label_of, labels_for, spans_in
 from fencepost.formats.settings import ReadSettings, Scheme, WriteSettings
 from fencepost.structure import Parse, Sentence, Span

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 
 from fencepost.errors import DataError
 from fencepost.formats import jsonl
+from fencepost.formats.annotations import with_text
+from fencepost.formats.entries import Attempt
 from fencepost.formats.files import Source
-from fencepost.formats.items import Attempt
-from fencepost.formats.marked import with_text
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Tree
 

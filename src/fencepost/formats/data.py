@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from fencepost.errors import DataError
+from fencepost.formats.entries import Attempt, parse_with_entities
 from fencepost.formats.files import Source, check_beginning
-from fencepost.formats.items import Attempt, parse_with_entities
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Span
 

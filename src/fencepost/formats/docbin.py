@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats.data import entities_of
+from fencepost.formats.entries import Attempt, parse_with_entities, refuse
 from fencepost.formats.files import Source, written_whole
-from fencepost.formats.items import Attempt, parse_with_entities, refuse
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import jsonl
+from fencepost.formats.annotations import Marked, attempts_at, data_of, own_of, places_of
+from fencepost.formats.entries import Attempt
 from fencepost.formats.files import Source
-from fencepost.formats.items import Attempt
-from fencepost.formats.marked import Marked, attempts_at, data_of, own_of, places_of
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.formats.standoff import Mention
 from fencepost.structure import Parse

@@ -22,12 +22,12 @@ from functools import partial
 from typing import Any
 
 from fencepost.errors import DataError, clipped
+from fencepost.formats.entries import Attempt, parse_with_entities
 from fencepost.formats.files import Source
-from fencepost.formats.items import Attempt, parse_with_entities
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Document, Entity, FoundSpan, Parse, Sentence, Span, Tree
 from fencepost.structure.brackets import NO_TAG
-from fencepost.structure.plain import DIGITS, VERSION, checked_version, found_spans
+from fencepost.structure.serialization import DIGITS, VERSION, checked_version, found_spans
 from fencepost.structure.span import spans_of
 
 _HALF_PAIR = re.compile(r"[\ud800-\udfff]")

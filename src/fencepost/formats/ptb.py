@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from fencepost.errors import DataError
+from fencepost.formats.entries import Attempt
 from fencepost.formats.files import MOST_BYTES, Source
-from fencepost.formats.items import Attempt
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Tree
 from fencepost.structure.brackets import read_brackets

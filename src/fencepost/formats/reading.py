@@ -11,8 +11,8 @@ from typing import Any
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats.cleaning import clean_parse
+from fencepost.formats.entries import Dropped
 from fencepost.formats.files import STANDARD, Source, files_below
-from fencepost.formats.items import Dropped
 from fencepost.formats.registry import FORMATS, READABLE, Format, bare_suffix, files_of, format_of
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Parse

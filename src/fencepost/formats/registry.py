@@ -24,8 +24,8 @@ from fencepost.formats import (
     ptb,
     tsv,
 )
+from fencepost.formats.entries import Attempt
 from fencepost.formats.files import STANDARD, Source
-from fencepost.formats.items import Attempt
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from spacy.tokens import Span, Token
 
-from fencepost.integrations.groups import (
+from fencepost.integrations.span_groups import (
     NonConstituentError,
     above,
     below,

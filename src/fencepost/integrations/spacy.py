@@ -35,7 +35,7 @@ from fencepost.formats.docbin import (
     words_of,
 )
 from fencepost.integrations.extensions import EXTENSIONS, register
-from fencepost.integrations.groups import NonConstituentError, Outcome, keep
+from fencepost.integrations.span_groups import NonConstituentError, Outcome, keep
 from fencepost.parser.options import OPTIONS, ManyOptions, Option
 from fencepost.structure import Document
 from fencepost.text.splitters import ENGLISH

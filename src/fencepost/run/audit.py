@@ -14,16 +14,16 @@ from fencepost.batching.batches import by_words
 from fencepost.checkpoints.model import Model
 from fencepost.errors import ConfigError
 from fencepost.formats import ParseReader, ReadSettings
+from fencepost.formats.annotations import data_of
 from fencepost.formats.files import written_whole
 from fencepost.formats.labelstudio import list_of, prediction_of
-from fencepost.formats.marked import data_of
 from fencepost.parser.encoding import encode
 from fencepost.parser.options import asked_of
 from fencepost.parser.predict import BATCH_WORDS, layers_of
 from fencepost.parser.steps import Step, given_steps
 from fencepost.run.progress import Watch, unwatched
 from fencepost.structure import Parse, Sentence, Span
-from fencepost.structure.found import FoundSpan
+from fencepost.structure.entity import FoundSpan
 from fencepost.structure.span import in_order
 from fencepost.tasks.labels import split_spans
 

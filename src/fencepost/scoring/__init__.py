@@ -3,7 +3,7 @@
 parameters.py   EVALB's parameter files      brackets.py     one sentence's brackets
 totals.py       many sentences               evalb.py        what the program prints
 entities.py     nested entities              fingerprint.py  which gold data it was
-judging.py      which spans are right        breakdown.py    scores by what spans are like
+judgements.py   which spans are right        breakdown.py    scores by what spans are like
 mistakes.py     why spans are wrong          attachment.py   what stands elsewhere
 bootstrap.py    is a difference chance?      differences.py  between two readings
 """

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from fencepost.scoring.judging import Judged, Judgement, holders_of
+from fencepost.scoring.judgements import Judged, Judgement, holders_of
 from fencepost.structure import Span
 
 NO_LABEL = "(no label)"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fencepost.scoring.entities import LENGTHS, Match
-from fencepost.scoring.judging import Judged, Judgement, judge_entities, judge_trees
+from fencepost.scoring.judgements import Judged, Judgement, judge_entities, judge_trees
 from fencepost.scoring.totals import per_cent
 from fencepost.structure import Parse, Tree
 

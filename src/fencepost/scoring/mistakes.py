@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fencepost.scoring.attachment import Ends, holds, moves_of, told
-from fencepost.scoring.judging import Judged, Judgement
+from fencepost.scoring.judgements import Judged, Judgement
 from fencepost.structure import Span
 
 Reason = Literal["label", "attachment", "boundary", "missing", "extra"]
@@ -47,7 +47,7 @@ class Mistake:
 def tree_mistakes(judgement: Judgement) -> list[Mistake]:
     """The mistakes of a predicted tree.
 
-    >>> from fencepost.scoring.judging import judge_trees
+    >>> from fencepost.scoring.judgements import judge_trees
     >>> from fencepost.structure import Tree
     >>> gold, predicted = (Tree.from_brackets(text) for text in (
     ...     "(VP (V saw) (NP (NP (N men)) (PP (P with) (NP (N dogs)))))",

@@ -1,7 +1,7 @@
 """Patterns over trees and entities, after Tregex: read once, matched in plain Python."""
 
-from fencepost.search.finding import Layer, find, find_in_document, find_in_parse
 from fencepost.search.matches import Match, Node
 from fencepost.search.pattern import Pattern
+from fencepost.search.queries import Layer, find, find_in_document, find_in_parse
 
 __all__ = ["Layer", "Match", "Node", "Pattern", "find", "find_in_document", "find_in_parse"]

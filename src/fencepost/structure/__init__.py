@@ -1,7 +1,7 @@
 """What is parsed and what comes out: sentences, spans, trees, parses. Values that do not change."""
 
 from fencepost.structure.document import Document
-from fencepost.structure.found import Entity, FoundSpan
+from fencepost.structure.entity import Entity, FoundSpan
 from fencepost.structure.parse import Parse
 from fencepost.structure.sentence import Sentence
 from fencepost.structure.span import Span

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 from fencepost.errors import DataError
 from fencepost.structure.parse import Parse
-from fencepost.structure.plain import VERSION, checked_version, parse_from_plain, plain_parse
 from fencepost.structure.sentence import brief, counted
+from fencepost.structure.serialization import (
+    VERSION,
+    checked_version,
+    parse_from_plain,
+    plain_parse,
+)
 from fencepost.structure.span import Span
 from fencepost.structure.tree import Tree
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fencepost.errors import CrossingSpansError, DataError
 from fencepost.structure.brackets import shown
-from fencepost.structure.found import Entity, over
+from fencepost.structure.entity import Entity, over
 from fencepost.structure.sentence import Sentence, brief, counted
 from fencepost.structure.span import Span, first_crossing, in_order
 from fencepost.structure.tree import Tree
@@ -106,14 +106,14 @@ class Parse:
         Args:
             digits: of probabilities; None: all of them.
         """
-        from fencepost.structure.plain import VERSION, plain_parse
+        from fencepost.structure.serialization import VERSION, plain_parse
 
         return {"version": VERSION, **plain_parse(self, digits=digits)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Parse:
         """The parse that plain data stands for."""
-        from fencepost.structure.plain import checked_version, parse_from_plain
+        from fencepost.structure.serialization import checked_version, parse_from_plain
 
         checked_version(data)
         try:
@@ -140,19 +140,19 @@ class Parse:
     def noun_phrases(self, kind: Literal["base", "maximal"] = "base") -> tuple[Node, ...]:
         """The noun phrases: those that hold no other, or those that no other holds.
 
-        Each is defined by a pattern, `fencepost.search.ready.NOUN_PHRASES`.
+        Each is defined by a pattern, `fencepost.search.phrases.NOUN_PHRASES`.
         """
-        from fencepost.search.ready import noun_phrases
+        from fencepost.search.phrases import noun_phrases
 
         return noun_phrases(self, kind)
 
     def clauses(self) -> tuple[Match, ...]:
         """The clauses, each with its main verb (`verb`) and its subject (`subject`), if any.
 
-        Each is defined by a pattern, `fencepost.search.ready.CLAUSES`. One with several main verbs
-        is there once for each.
+        Each is defined by a pattern, `fencepost.search.phrases.CLAUSES`. A clause with several main
+        verbs appears once for each.
         """
-        from fencepost.search.ready import clauses
+        from fencepost.search.phrases import clauses
 
         return clauses(self)
 

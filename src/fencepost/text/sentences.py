@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from fencepost.text.lists import LEADING, SPEECH, STARTERS
+from fencepost.text.lexicon import LEADING, SPEECH, STARTERS
 
 Offsets = tuple[int, int]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from fencepost.text.lists import (
+from fencepost.text.lexicon import (
     BEFORE_NUMBER,
     PREFIXES,
     SHORT,

@@ -13,7 +13,7 @@ from fencepost.errors import DataError
 from fencepost.parser.steps import Step
 from fencepost.scoring.differences import differences
 from fencepost.structure import Parse, Span, Tree
-from fencepost.structure.plain import plain_parse
+from fencepost.structure.serialization import plain_parse
 from fencepost.web.jobs import Answered
 
 

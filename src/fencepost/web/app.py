@@ -46,7 +46,7 @@ from fencepost.web.schemas import (
     SearchAnswer,
     SearchRequest,
 )
-from fencepost.web.searching import documents_of, search_answer, search_job
+from fencepost.web.search import documents_of, search_answer, search_job
 from fencepost.web.settings import (
     MOST_BEAMS,
     MOST_MATCHES,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from fencepost.errors import DataError
-from fencepost.formats.items import Dropped, parse_with_entities
+from fencepost.formats.entries import Dropped, parse_with_entities
 from fencepost.formats.settings import OnCrossing
 from fencepost.formats.standoff import Passage
 from fencepost.structure import Parse

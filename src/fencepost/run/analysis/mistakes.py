@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fencepost.scoring.breakdown import Layer
-from fencepost.scoring.judging import Judgement
+from fencepost.scoring.judgements import Judgement
 from fencepost.scoring.mistakes import REASONS, Mistake, Reason, entity_mistakes, tree_mistakes
 from fencepost.structure import Parse
 

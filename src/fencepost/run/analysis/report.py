@@ -17,7 +17,7 @@ from fencepost.scoring import Fingerprint
 from fencepost.scoring.bootstrap import Difference, compared
 from fencepost.scoring.breakdown import Breakdown, Layer, breakdown
 from fencepost.scoring.entities import Match
-from fencepost.scoring.judging import Judgement, judge_entities, judge_trees
+from fencepost.scoring.judgements import Judgement, judge_entities, judge_trees
 from fencepost.structure import Parse
 from fencepost.structure.span import by_place
 

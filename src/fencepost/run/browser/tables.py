@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from fencepost.errors import ModelError
 from fencepost.run.browser.patterns import javascript
 from fencepost.text import sentences, words
-from fencepost.text.lists import LEADING, SPEECH, STARTERS, TWO_IN_ONE
+from fencepost.text.lexicon import LEADING, SPEECH, STARTERS, TWO_IN_ONE
 
 _KEEP, _DROP, _BLANK, _APART, _SPELLED = range(5)  # what a tokenizer makes of a character
 _SYLLABLES = range(0xAC00, 0xD7A4)  # Korean ones are taken apart by a formula

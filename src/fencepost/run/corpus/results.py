@@ -26,7 +26,7 @@ from fencepost.formats.files import without_halves
 from fencepost.formats.jsonl import line_of
 from fencepost.run.corpus.store import File, files_at, opened, pyarrow
 from fencepost.structure import Document
-from fencepost.structure.plain import DIGITS
+from fencepost.structure.serialization import DIGITS
 
 Format = Literal["jsonl", "parquet"]
 SUFFIXES: Mapping[Format, str] = {"jsonl": ".jsonl", "parquet": ".parquet"}

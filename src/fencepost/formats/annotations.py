@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 from fencepost.errors import DataError
 from fencepost.formats import jsonl
-from fencepost.formats.items import Attempt, parse_with_entities, refuse
+from fencepost.formats.entries import Attempt, parse_with_entities, refuse
 from fencepost.formats.settings import ReadSettings
 from fencepost.formats.standoff import Mention, Passage, passages, sentence_breaks
 from fencepost.structure import Parse, Sentence, Span
-from fencepost.structure.plain import DIGITS
+from fencepost.structure.serialization import DIGITS
 
 KEY = "fencepost"  # under which our own data stand beside a text
 

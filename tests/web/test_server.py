@@ -26,8 +26,8 @@ from fencepost.errors import ConfigError
 from fencepost.parser import parser as loading
 from fencepost.structure import Document
 from fencepost.web import app as web
-from fencepost.web import serving
-from fencepost.web.serving import address_of, listen
+from fencepost.web import server
+from fencepost.web.server import address_of, listen
 from fencepost.web.settings import Settings
 from tests.web.hostile import asked, until, words_begun
 from tests.web.serving import PARSER
@@ -64,7 +64,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
     monkeypatch.delenv("FENCEPOST_TOKEN", raising=False)
     monkeypatch.setattr(loading, "load", load)
     monkeypatch.setattr(web, "make_app", make_app)
-    monkeypatch.setattr(serving, "serve", serve)
+    monkeypatch.setattr(server, "serve", serve)
     return found
 
 

@@ -4,7 +4,7 @@ import pickle
 import pytest
 
 from fencepost.structure import Entity, FoundSpan, Sentence, Span
-from fencepost.structure.found import over
+from fencepost.structure.entity import over
 
 SENTENCE = Sentence.from_whitespace(["Bank", "of", "Oslo", "."], [" ", "\n ", "", ""])
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fencepost.errors import DataError
 from fencepost.scoring import COLLINS, Comparison, side_of_tree
-from fencepost.scoring.judging import holders_of, judge_entities, judge_trees
+from fencepost.scoring.judgements import holders_of, judge_entities, judge_trees
 from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.structure.span import by_place
 from tests.strategies import nested_spans

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from fencepost.errors import DataError
-from fencepost.structure.found import Entity, FoundSpan
+from fencepost.structure.entity import Entity, FoundSpan
 from fencepost.structure.parse import Parse
 from fencepost.structure.sentence import Sentence
 from fencepost.structure.span import Span

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fencepost.search.finding import find_in_parse
 from fencepost.search.matches import Match, Node
+from fencepost.search.queries import find_in_parse
 from fencepost.structure import Parse
 
 NOUN_PHRASES = {
