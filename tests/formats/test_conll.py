@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fencepost.errors import DataError
 from fencepost.formats import ParseReader, read, write
-from fencepost.formats.conll import attempts, pieces
+from fencepost.formats.conll import entries, pieces
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, Scheme, WriteSettings
 from fencepost.structure import Parse, Sentence, Span
@@ -327,7 +327,7 @@ class TestAFullFolderForTemporaryFiles:
         monkeypatch.setattr("sys.stdin", Standard)
         monkeypatch.setattr("tempfile.TemporaryDirectory", lambda: nullcontext(tmp_path))
         with pytest.raises(DataError) as raised:
-            list(attempts(Source("-"), ReadSettings()))
+            list(entries(Source("-"), ReadSettings()))
         assert str(raised.value) == told
 
 
@@ -346,10 +346,10 @@ def test_standard_input_is_kept_while_it_is_read_twice(monkeypatch: pytest.Monke
 
     monkeypatch.setattr("sys.stdin", Standard)
     with pytest.raises(DataError, match=r"^<stdin>:1: I- begins"):
-        list(attempts(Source("-"), ReadSettings()))
+        list(entries(Source("-"), ReadSettings()))
     Standard.buffer = io.BytesIO(b"a I-X\n\nb I-X\nc B-X\n")
-    found = list(attempts(Source("-"), ReadSettings()))
-    assert [attempt.line for attempt in found] == [1, 3]
+    found = list(entries(Source("-"), ReadSettings()))
+    assert [entry.line for entry in found] == [1, 3]
     assert [len(parse.entities or ()) for a in found for parse in a.read()] == [1, 2]
 
 
@@ -358,9 +358,9 @@ def test_a_pipe_is_read_once_only(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_bytes(b"a B-X\nb O\n"))
     writer.start()
-    found = list(attempts(Source(pipe), ReadSettings()))
+    found = list(entries(Source(pipe), ReadSettings()))
     writer.join()
-    assert [parse.words for attempt in found for parse in attempt.read()] == [("a", "b")]
+    assert [parse.words for entry in found for parse in entry.read()] == [("a", "b")]
 
 
 def test_progress_counts_the_second_time_only(path: Path) -> None:

@@ -115,7 +115,7 @@ def test_a_new_file_has_a_suffix_of_its_format(format: Format, tmp_path: Path) -
     path = tmp_path / f"x{format.suffix}"
     write([], path, format=format.name)
     assert path.exists()
-    if format.attempts is not None:
+    if format.entries is not None:
         assert list(read(path, format=None if format.suffixes else format.name)) == []
 
 

@@ -652,7 +652,7 @@ class TestParsingIntoAFolder:
         suffixes = [".ann", ".txt"] if format == "brat" else [FORMATS[format].suffix]
         names = [f"{name}{suffix}" for name in ("cat", "empty") for suffix in suffixes]
         assert sorted(path.name for path in out.iterdir()) == names
-        if FORMATS[format].attempts is not None:
+        if FORMATS[format].entries is not None:
             first = out / f"cat{FORMATS[format].suffix}"
             assert [" ".join(parse.words) for parse in read(first, format=format)] == CAT_WORDS
             assert list(read(out / f"empty{FORMATS[format].suffix}", format=format)) == []

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from fencepost.errors import DataError
 from fencepost.formats import jsonl
-from fencepost.formats.entries import Attempt, parse_with_entities, refuse
+from fencepost.formats.entries import Entry, parse_with_entities, refuse
 from fencepost.formats.settings import ReadSettings
 from fencepost.formats.standoff import Mention, Passage, passages, sentence_breaks
 from fencepost.structure import Parse, Sentence, Span
@@ -66,9 +66,9 @@ class Utf16:
         return unit - bisect_left(self._units, unit)
 
 
-def attempts_at(
+def text_entries(
     line: int, marked: Callable[[], Marked], settings: ReadSettings, *, stem: str
-) -> Iterator[Attempt]:
+) -> Iterator[Entry]:
     """The sentences of a text, still to be read.
 
     Args:
@@ -80,7 +80,7 @@ def attempts_at(
     try:
         found = marked()
         if found.own is not None:
-            yield Attempt(line, partial(_read_own, found, settings))
+            yield Entry(line, partial(_read_own, found, settings))
             return
         sentences = list(
             passages(
@@ -91,11 +91,11 @@ def attempts_at(
             )
         )
     except DataError as error:
-        yield Attempt(line, partial(refuse, error))
+        yield Entry(line, partial(refuse, error))
         return
     is_marked = found.mentions is not None
     for passage in sentences:
-        yield Attempt(line, partial(_read, passage, is_marked, settings))
+        yield Entry(line, partial(_read, passage, is_marked, settings))
 
 
 def _read(passage: Passage, is_marked: bool, settings: ReadSettings) -> Iterator[Parse]:

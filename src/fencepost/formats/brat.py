@@ -23,7 +23,7 @@ from pathlib import Path
 
 from fencepost.errors import DataError
 from fencepost.formats.data import entities_of
-from fencepost.formats.entries import Attempt, parse_with_entities, refuse
+from fencepost.formats.entries import Entry, parse_with_entities, refuse
 from fencepost.formats.files import Source, check_beginning, errors_named, written_whole
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.formats.standoff import Mention, Passage, passages, trim
@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"-[0-9]+\Z")
 _NOT_IN_NAMES = re.compile(r'\A\.|[\x00-\x1f/\\:*?"<>|]')
 
 
-def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
     """The sentences of a document, still to be read; before them, what is wrong in its `.ann`."""
     text_source, notes = _sources(source)
     text = _text(text_source)
@@ -51,7 +51,7 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
         except DataError as error:
             if error.kind in ("misaligned", "out of range"):
                 error.message += f" (the text is {text_source.name})"
-            yield Attempt(number, partial(refuse, error.at(notes.name, number)))
+            yield Entry(number, partial(refuse, error.at(notes.name, number)))
             continue
         if len(fragments) == 1:
             mentions += fragments
@@ -66,7 +66,7 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
         counted = passage.start
         end = passage.start + len(passage.sentence.text or "")
         with_gaps = bisect_left(gaps, end) - bisect_left(gaps, passage.start)
-        yield Attempt(number, partial(_read, passage, with_gaps, settings), with_gaps)
+        yield Entry(number, partial(_read, passage, with_gaps, settings), with_gaps)
 
 
 def pair_of(path: Path) -> tuple[Path, Path] | None:

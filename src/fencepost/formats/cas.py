@@ -22,10 +22,10 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from fencepost.errors import DataError
-from fencepost.formats.annotations import Marked, Utf16, attempts_at, places_of, trimmed, with_text
+from fencepost.formats.annotations import Marked, Utf16, places_of, text_entries, trimmed, with_text
 from fencepost.formats.corpora.markup import Event, events_in
 from fencepost.formats.data import entities_of
-from fencepost.formats.entries import Attempt, parse_with_entities
+from fencepost.formats.entries import Entry, parse_with_entities
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.formats.standoff import Mention
@@ -66,13 +66,13 @@ class _Document:
     entities: list[Mention] = field(default_factory=list)
 
 
-def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
     """The sentences of a document, still to be read."""
     document = _document(source)
     stem = Path(source.name.removesuffix(".gz")).stem
     if not document.tokens:
         marked = Marked(document.text, tuple(document.entities), stem, None)
-        yield from attempts_at(1, lambda: marked, settings, stem=stem)
+        yield from text_entries(1, lambda: marked, settings, stem=stem)
         return
     sentences = sorted(document.sentences or {(0, len(document.text)): None})
     tokens, entities = sorted(set(document.tokens)), sorted(document.entities)
@@ -83,7 +83,7 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
         used += len(words) + len(inside)
         if words:
             name = document.sentences.get((start, end)) or f"{stem}-{number}"
-            yield Attempt(1, partial(_read, document, words, inside, (start, end), name, settings))
+            yield Entry(1, partial(_read, document, words, inside, (start, end), name, settings))
     if used != len(tokens) + len(entities):
         raise DataError(
             "tokens or entities lie outside of all sentences, or in two of them", path=source.name

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from fencepost.errors import DataError
 from fencepost.formats.data import entities_of
-from fencepost.formats.entries import Attempt, parse_with_entities
+from fencepost.formats.entries import Entry, parse_with_entities
 from fencepost.formats.files import STANDARD, Source, check_beginning, kept_meanwhile
 from fencepost.formats.schemes import evidence, label_of, labels_for, spans_in
 from fencepost.formats.settings import ReadSettings, Scheme, WriteSettings
@@ -51,12 +51,12 @@ class _Layout(NamedTuple):
     scheme: Scheme
 
 
-def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
     """The sentences of a file, still to be read."""
     with _readable_twice(source) as (first, second):
         layout = _layout(first, settings)
         for rows in _sentences(second, settings):
-            yield Attempt(rows[0].line, partial(_read, rows, layout, settings))
+            yield Entry(rows[0].line, partial(_read, rows, layout, settings))
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from fencepost.errors import DataError
 from fencepost.formats import jsonl
 from fencepost.formats.annotations import with_text
-from fencepost.formats.entries import Attempt
+from fencepost.formats.entries import Entry
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Tree
@@ -43,7 +43,7 @@ class _Row(NamedTuple):
     columns: list[str]
 
 
-def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
     """The sentences of a file, still to be read."""
     comments: dict[str, str] = {}
     rows: list[_Row] = []
@@ -56,7 +56,7 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
             rows.append(_Row(number, line.split("\t")))
         else:
             if rows:
-                yield Attempt(rows[0].line, partial(_read, rows, comments, settings))
+                yield Entry(rows[0].line, partial(_read, rows, comments, settings))
             comments, rows = {}, []
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from fencepost.errors import DataError
-from fencepost.formats.entries import Attempt, parse_with_entities
+from fencepost.formats.entries import Entry, parse_with_entities
 from fencepost.formats.files import Source, check_beginning
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Span
@@ -15,7 +15,7 @@ from fencepost.structure import Parse, Sentence, Span
 _ENTITY = re.compile(r"(\d{1,18}),(\d{1,18}) (.+)", re.DOTALL)
 
 
-def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
     """The sentences of a file, still to be read."""
     held: list[str] = []
     first = 1
@@ -23,13 +23,13 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
     for number, line in enumerate(source.lines(), 1):
         held.append(line)
         if len(held) == 3:
-            yield Attempt(first, partial(_read, held, first, settings))
+            yield Entry(first, partial(_read, held, first, settings))
             held, first = [], number + 1
     while held and not held[-1]:
         held.pop()
     if held:  # the last sentence may go without its empty lines
         held += [""] * (3 - len(held))
-        yield Attempt(first, partial(_read, held, first, settings))
+        yield Entry(first, partial(_read, held, first, settings))
 
 
 def _read(lines: list[str], first: int, settings: ReadSettings) -> Iterator[Parse]:

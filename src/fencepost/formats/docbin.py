@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats.data import entities_of
-from fencepost.formats.entries import Attempt, parse_with_entities, refuse
+from fencepost.formats.entries import Entry, parse_with_entities, refuse
 from fencepost.formats.files import Source, written_whole
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
@@ -130,7 +130,7 @@ class _Part(NamedTuple):
     tags: list[_Marked] | None
 
 
-def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
     """The sentences of the documents, still to be read."""
     _require_spacy()
     with source.open() as file:
@@ -146,7 +146,7 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
             with _damage_told():
                 parts = _parts(doc, settings.span_group)
         except DataError as error:
-            yield Attempt(number, partial(refuse, error))
+            yield Entry(number, partial(refuse, error))
             continue
         text = None if doc.has_unknown_spaces else doc.text
         for index, part in enumerate(parts, 1):
@@ -154,7 +154,7 @@ def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
                 continue
             id = name if len(parts) == 1 else f"{name}-{index}"
             id = id if isinstance(name, str) else None
-            yield Attempt(number, partial(_read, part, text, id, settings))
+            yield Entry(number, partial(_read, part, text, id, settings))
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import jsonl
-from fencepost.formats.annotations import Marked, attempts_at, data_of, own_of, places_of
-from fencepost.formats.entries import Attempt
+from fencepost.formats.annotations import Marked, data_of, own_of, places_of, text_entries
+from fencepost.formats.entries import Entry
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.formats.standoff import Mention
@@ -26,12 +26,12 @@ from fencepost.structure import Parse
 _OFFSETS = ("start_offset", "end_offset", "label")
 
 
-def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
     """The sentences of a file, still to be read."""
     stem = Path(source.name.removesuffix(".gz")).stem
     for number, line in enumerate(source.lines(), 1):
         if line.strip():
-            yield from attempts_at(
+            yield from text_entries(
                 number, partial(_marked, line), settings, stem=f"{stem}-{number}"
             )
 

@@ -12,10 +12,10 @@ from fencepost.structure.parse import check_range
 from fencepost.structure.span import drop_crossing
 
 
-class Attempt(NamedTuple):
+class Entry(NamedTuple):
     """A place in a file and the function that reads what stands there.
 
-    Readers cut a file into attempts and do not fail themselves, so that one bad sentence can be
+    Readers cut a file into entries and do not fail themselves, so that one bad sentence can be
     left out and the next one read.
     """
 

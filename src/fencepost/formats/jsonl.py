@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any
 
 from fencepost.errors import DataError, clipped
-from fencepost.formats.entries import Attempt, parse_with_entities
+from fencepost.formats.entries import Entry, parse_with_entities
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Document, Entity, FoundSpan, Parse, Sentence, Span, Tree
@@ -34,11 +34,11 @@ _HALF_PAIR = re.compile(r"[\ud800-\udfff]")
 _CONTEXT = 20  # characters shown on each side of a misaligned offset
 
 
-def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
     """The sentences of a file, still to be read."""
     for number, line in enumerate(source.lines(), 1):
         if line.strip():
-            yield Attempt(number, partial(_read_line, line, settings))
+            yield Entry(number, partial(_read_line, line, settings))
 
 
 def _read_line(line: str, settings: ReadSettings) -> Iterator[Parse]:

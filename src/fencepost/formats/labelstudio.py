@@ -26,8 +26,8 @@ from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import jsonl
-from fencepost.formats.annotations import Marked, Utf16, attempts_at, data_of, own_of, places_of
-from fencepost.formats.entries import Attempt
+from fencepost.formats.annotations import Marked, Utf16, data_of, own_of, places_of, text_entries
+from fencepost.formats.entries import Entry
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.formats.standoff import Mention
@@ -37,12 +37,12 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 _LEFT_OUT = re.compile(r"\\[nrt]|\s+")  # of the marked text: line ends are said in several ways
 
 
-def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
     """The sentences of a file, still to be read."""
     stem = Path(source.name.removesuffix(".gz")).stem
     try:
         for number, (line, task) in enumerate(_tasks(source.read_text()), 1):
-            yield from attempts_at(line, partial(_marked, task), settings, stem=f"{stem}-{number}")
+            yield from text_entries(line, partial(_marked, task), settings, stem=f"{stem}-{number}")
     except DataError as error:
         raise error.at(source.name, None) from None
 

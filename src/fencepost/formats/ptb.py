@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from fencepost.errors import DataError
-from fencepost.formats.entries import Attempt
+from fencepost.formats.entries import Entry
 from fencepost.formats.files import MOST_BYTES, Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Tree
@@ -19,10 +19,10 @@ _BROKEN_OFF = re.compile(r"\([^\s()]*\s*$")
 CTB_KINDS = ("nw", "mz", "bn", "bc", "wb", "sn", "df", "cs", "sm")  # suffixes of CTB's files
 
 
-def attempts(source: Source, settings: ReadSettings) -> Iterator[Attempt]:
+def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
     """The trees of a file, still to be read."""
     for line, text in chunks(source.lines()):
-        yield Attempt(line, partial(_read_chunk, text, line, settings))
+        yield Entry(line, partial(_read_chunk, text, line, settings))
 
 
 def chunks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -88,23 +88,23 @@ class ParseReader(Iterator[Parse]):
         return next(self._parses)
 
     def _read(self) -> Iterator[Parse]:
-        assert self._format.attempts is not None
+        assert self._format.entries is not None
         for path in self._paths:
             self._bytes_before += self._source.bytes_read
             self._source = self._open(path)
-            for attempt in self._format.attempts(self._source, self.settings):
-                self._line = attempt.line
+            for entry in self._format.entries(self._source, self.settings):
+                self._line = entry.line
                 try:
-                    parses = tuple(clean_parse(one, self.settings) for one in attempt.read())
+                    parses = tuple(clean_parse(one, self.settings) for one in entry.read())
                     if self._source.stand_ins:
                         self._refuse_stand_ins(parses)
                 except Dropped:
                     self.counts["sentences with crossing entities"] += 1
                     continue
                 except DataError as error:
-                    self._problem(error.at(self._source.name, attempt.line))
+                    self._problem(error.at(self._source.name, entry.line))
                     continue
-                self.counts["entities with a gap"] += attempt.gaps
+                self.counts["entities with a gap"] += entry.gaps
                 for parse in parses:
                     self.counts["crossing entities"] += len(parse.dropped)
                     yield parse
@@ -138,7 +138,7 @@ def _files(path: str | os.PathLike[str], name: str | None) -> tuple[Format, list
         files = [folder]
     else:
         format, files = _files_below(folder, name)
-    if format.attempts is None:
+    if format.entries is None:
         readable = ", ".join(f.name for f in READABLE)
         raise DataError(f"{format.name} can only be written; readable are {readable}")
     return format, files

@@ -1,11 +1,11 @@
-"""The formats by name and by suffix: the one list of them."""
+"""The table of formats, and the lookup of a format by name or suffix."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from fencepost.errors import DataError
@@ -24,34 +24,43 @@ from fencepost.formats import (
     ptb,
     tsv,
 )
-from fencepost.formats.entries import Attempt
+from fencepost.formats.entries import Entry
 from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Format:
-    """How one format is read and written; what it cannot do is None."""
+    """A file format: its suffixes, the parts of a parse that it holds, reader and writer."""
 
     name: str
-    layers: frozenset[str]  # what it can say of words; tags only where they need no tree
-    # What else it gives back, of `_FIELDS`: everything, if it is for people and is not read back.
-    fields: frozenset[str] = frozenset()
-    gaps: str | None = None  # the text that it gives back: what may stand between words
     suffix: str  # of a new file
-    suffixes: tuple[str, ...] = ()  # that tell this format; without any, it has to be named
-    attempts: Callable[[Source, ReadSettings], Iterator[Attempt]] | None = None
+    layers: frozenset[str]  # that it holds; tags only if it holds them without a tree
+    _: KW_ONLY
+    fields: Collection[
+        str
+    ] = ()  # of `_FIELDS`, that it holds besides; all, if nobody reads it back
+    gaps: str | None = None  # pattern of the gaps between words in a text that it holds
+    others: tuple[str, ...] = ()  # more suffixes
+    is_ambiguous: bool = False  # its suffix is another format's, too: it has to be named
+    entries: Callable[[Source, ReadSettings], Iterator[Entry]] | None = None
     pieces: Callable[[Iterable[Parse], WriteSettings], Iterator[str]] | None = None  # of text
-    save: Callable[[Iterable[Parse], Path, WriteSettings], None] | None = None  # not as one text
+    save: Callable[[Iterable[Parse], Path, WriteSettings], None] | None = None  # instead of pieces
+    pair_of: Callable[[Path], tuple[Path, Path] | None] | None = None  # None: a folder of pairs
 
     @property
     def own_suffixes(self) -> tuple[str, ...]:
         """The suffixes of its files in a folder, if the format is named."""
-        return self.suffixes or (self.suffix,)
+        return (self.suffix, *self.others)
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The suffixes that tell this format; none: it has to be named."""
+        return () if self.is_ambiguous else self.own_suffixes
 
 
-_FIELDS: dict[str, Callable[[Parse], bool]] = {  # of a parse, by the names that people are told
+_FIELDS: dict[str, Callable[[Parse], bool]] = {  # of a parse, by their names in messages
     "tree layers": lambda parse: parse.tree is not None,
     "entities layers": lambda parse: parse.entities is not None,
     "tags layers": lambda parse: parse.tags is not None,
@@ -62,156 +71,135 @@ _FIELDS: dict[str, Callable[[Parse], bool]] = {  # of a parse, by the names that
         for span in (*(parse.tree.spans if parse.tree else ()), *(parse.entities or ()))
     ),
 }
-_ANY = r"(?s).*"
 _TREE, _ENTITIES, _TAGS = (frozenset({layer}) for layer in ("tree", "entities", "tags"))
+_ALL = _TREE | _ENTITIES | _TAGS
+_ANY = r"(?s).*"
 
-FORMATS = {
-    format.name: format
-    for format in (
-        Format(
-            name="ptb",
-            layers=_TREE,
-            fields=frozenset({"tags layers"}),
-            suffix=".ptb",
-            # .fid, .nw and the others are what the Chinese Treebank calls its files.
-            suffixes=(".ptb", ".mrg", ".brackets", ".fid", *(f".{kind}" for kind in ptb.CTB_KINDS)),
-            attempts=ptb.attempts,
-            pieces=ptb.pieces,
-        ),
-        Format(
-            name="pretty",
-            layers=_TREE | _ENTITIES | _TAGS,
-            fields=frozenset(_FIELDS),
-            suffix=".txt",
-            pieces=pretty.pieces,
-        ),
-        Format(
-            name="data",
-            layers=_ENTITIES,
-            suffix=".data",
-            suffixes=(".data",),
-            attempts=data.attempts,
-            pieces=data.pieces,
-        ),
-        Format(
-            name="jsonl",
-            layers=_TREE | _ENTITIES | _TAGS,
-            fields=frozenset(_FIELDS),
-            suffix=".jsonl",
-            suffixes=(".jsonl", ".ndjson"),
-            attempts=jsonl.attempts,
-            pieces=jsonl.pieces,
-        ),
-        Format(
-            name="conll",
-            layers=_ENTITIES,
-            suffix=".conll",
-            suffixes=(".conll", ".bio", ".iob", ".tsv"),
-            attempts=conll.attempts,
-            pieces=conll.pieces,
-        ),
-        Format(
-            name="brat",
-            layers=_ENTITIES,
-            gaps=r"[^\S\n]*",
-            suffix=".ann",
-            suffixes=(".ann",),
-            attempts=brat.attempts,
-            save=brat.save,
-        ),
-        Format(
-            name="tsv",
-            layers=_ENTITIES,
-            fields=frozenset({"ids", "probabilities"}),
-            suffix=".tsv",
-            pieces=tsv.pieces,
-        ),
-        Format(
-            name="html",
-            layers=_TREE | _ENTITIES,
-            fields=frozenset(_FIELDS),
-            suffix=".html",
-            suffixes=(".html", ".htm"),
-            pieces=html.pieces,
-        ),
-        Format(
-            name="spacy",
-            layers=_ENTITIES,
-            fields=frozenset({"tags layers", "ids"}),
-            gaps=r" ?",
-            suffix=".spacy",
-            suffixes=(".spacy",),
-            attempts=docbin.attempts,
-            save=docbin.save,
-        ),
-        Format(
-            name="conllu",
-            layers=_TREE | _ENTITIES | _TAGS,
-            fields=frozenset({"ids"}),
-            gaps=r" ?",
-            suffix=".conllu",
-            suffixes=(".conllu",),
-            attempts=conllu.attempts,
-            pieces=conllu.pieces,
-        ),
-        Format(
-            name="labelstudio",
-            layers=_TREE | _ENTITIES | _TAGS,
-            fields=frozenset({"ids"}),
-            gaps=_ANY,
-            suffix=".json",
-            attempts=labelstudio.attempts,
-            pieces=labelstudio.pieces,
-        ),
-        Format(
-            name="doccano",
-            layers=_TREE | _ENTITIES | _TAGS,
-            fields=frozenset({"ids"}),
-            gaps=_ANY,
-            suffix=".jsonl",
-            attempts=doccano.attempts,
-            pieces=doccano.pieces,
-        ),
-        Format(
-            name="cas",
-            layers=_ENTITIES | _TAGS,
-            fields=frozenset({"ids"}),
-            gaps=_ANY,
-            suffix=".xmi",
-            suffixes=(".xmi",),
-            attempts=cas.attempts,
-            pieces=cas.pieces,
-        ),
-    )
-}
-
-
-READABLE = tuple(format for format in FORMATS.values() if format.attempts is not None)
+_TABLE = (
+    Format(
+        "ptb",
+        ".ptb",
+        _TREE,
+        fields=["tags layers"],
+        # .fid, .nw and the others are the Chinese Treebank's.
+        others=(".mrg", ".brackets", ".fid", *(f".{kind}" for kind in ptb.CTB_KINDS)),
+        entries=ptb.entries,
+        pieces=ptb.pieces,
+    ),
+    Format("pretty", ".txt", _ALL, fields=_FIELDS, is_ambiguous=True, pieces=pretty.pieces),
+    Format("data", ".data", _ENTITIES, entries=data.entries, pieces=data.pieces),
+    Format(
+        "jsonl",
+        ".jsonl",
+        _ALL,
+        fields=_FIELDS,
+        others=(".ndjson",),
+        entries=jsonl.entries,
+        pieces=jsonl.pieces,
+    ),
+    Format(
+        "conll",
+        ".conll",
+        _ENTITIES,
+        others=(".bio", ".iob", ".tsv"),
+        entries=conll.entries,
+        pieces=conll.pieces,
+    ),
+    Format(
+        "brat",
+        ".ann",
+        _ENTITIES,
+        gaps=r"[^\S\n]*",
+        entries=brat.entries,
+        save=brat.save,
+        pair_of=brat.pair_of,
+    ),
+    Format(
+        "tsv",
+        ".tsv",
+        _ENTITIES,
+        fields=["ids", "probabilities"],
+        is_ambiguous=True,
+        pieces=tsv.pieces,
+    ),
+    Format(
+        "html", ".html", _TREE | _ENTITIES, fields=_FIELDS, others=(".htm",), pieces=html.pieces
+    ),
+    Format(
+        "spacy",
+        ".spacy",
+        _ENTITIES,
+        fields=["tags layers", "ids"],
+        gaps=" ?",
+        entries=docbin.entries,
+        save=docbin.save,
+    ),
+    Format(
+        "conllu",
+        ".conllu",
+        _ALL,
+        fields=["ids"],
+        gaps=" ?",
+        entries=conllu.entries,
+        pieces=conllu.pieces,
+    ),
+    Format(
+        "labelstudio",
+        ".json",
+        _ALL,
+        fields=["ids"],
+        gaps=_ANY,
+        is_ambiguous=True,
+        entries=labelstudio.entries,
+        pieces=labelstudio.pieces,
+    ),
+    Format(
+        "doccano",
+        ".jsonl",
+        _ALL,
+        fields=["ids"],
+        gaps=_ANY,
+        is_ambiguous=True,
+        entries=doccano.entries,
+        pieces=doccano.pieces,
+    ),
+    Format(
+        "cas",
+        ".xmi",
+        _ENTITIES | _TAGS,
+        fields=["ids"],
+        gaps=_ANY,
+        entries=cas.entries,
+        pieces=cas.pieces,
+    ),
+)
+FORMATS = {format.name: format for format in _TABLE}
+READABLE = tuple(format for format in FORMATS.values() if format.entries is not None)
 
 
 def bare_suffix(path: str | os.PathLike[str]) -> str:
-    """The suffix that tells what is in a file, packed or not, in small letters."""
+    """The suffix of a file in lower case, without `.gz`."""
     return Path(str(path).lower().removesuffix(".gz")).suffix
 
 
 def files_of(path: str | os.PathLike[str], format: Format) -> tuple[Path, ...]:
-    """The files that a name stands for: itself, or the two of brat."""
-    pair = brat.pair_of(Path(path)) if format.name == "brat" else None
+    """The files that a path stands for: itself, or the pair of a format that has pairs."""
+    pair = format.pair_of(Path(path)) if format.pair_of else None
     return pair or (Path(path),)
 
 
-def unsaid(parse: Parse, format: Format, path: str | os.PathLike[str]) -> list[str]:
-    """What a parse has and a new file does not give back, by name."""
-    held = format.fields | {f"{layer} layers" for layer in format.layers}
-    if format.name == "brat" and brat.pair_of(Path(path)) is None:
-        held |= {"ids"}  # they name the files of the folder
+def lost_fields(parse: Parse, format: Format, path: str | os.PathLike[str]) -> list[str]:
+    """The parts of a parse, by name, that a new file cannot give back."""
+    held = {*format.fields, *(f"{layer} layers" for layer in format.layers)}
+    if format.pair_of and format.pair_of(Path(path)) is None:
+        held.add("ids")  # they name the files of the folder
     if format.gaps is not None and _is_text_of(parse.sentence, format.gaps):
-        held |= {"texts"}
+        held.add("texts")
     return [name for name, has in _FIELDS.items() if has(parse) and name not in held]
 
 
 def _is_text_of(sentence: Sentence, gaps: str) -> bool:
-    """Whether a text has its words, such gaps between them, and blanks at most around them."""
+    """Whether the gaps between its words match a pattern, and only blanks surround them."""
     *between, _ = sentence.whitespace or ("",)
     first, last = sentence.characters(0, len(sentence)) or (0, 0)
     text = sentence.text or ""
@@ -221,7 +209,7 @@ def _is_text_of(sentence: Sentence, gaps: str) -> bool:
 
 
 def written_format(path: str | os.PathLike[str], name: str | None = None) -> Format:
-    """The format of a new file: the one that is named, or the one that its suffix tells."""
+    """The format of a new file, by name or else by suffix."""
     if name is None and bare_suffix(path) == ".tsv":
         raise DataError(
             "'.tsv' may be tsv (a table of entities) or conll (columns): name it with --to",
@@ -239,12 +227,12 @@ def written_format(path: str | os.PathLike[str], name: str | None = None) -> For
 def format_of(
     path: str | os.PathLike[str], name: str | None = None, *, writing: bool = False
 ) -> Format:
-    """The format that is named, or the one that a file's suffix tells.
+    """The format of a file, by name or else by suffix.
 
     Args:
         path: a file, or `-`.
-        name: of the format, if it is known.
-        writing: whether it is to be written; else it is read. The errors say what helps.
+        name: the format's name, if it is known.
+        writing: whether the file will be written; this only changes the error messages.
     """
     if name is not None:
         if name not in FORMATS:

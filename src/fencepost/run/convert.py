@@ -14,7 +14,7 @@ from fencepost.errors import DataError
 from fencepost.formats import ParseReader, write
 from fencepost.formats.brat import pair_of
 from fencepost.formats.files import check_not_read
-from fencepost.formats.registry import Format, unsaid, written_format
+from fencepost.formats.registry import Format, lost_fields, written_format
 from fencepost.run.progress import Watch, unwatched
 from fencepost.structure import Parse, Sentence, Tree
 
@@ -49,7 +49,9 @@ def _noting(
 ) -> Iterator[Parse]:
     """The same parses; what a file of this format does not give back of them is counted."""
     for parse in parses:
-        lost.update(f"{name} that {format.name} cannot say" for name in unsaid(parse, format, out))
+        lost.update(
+            f"{name} that {format.name} cannot say" for name in lost_fields(parse, format, out)
+        )
         yield parse
 
 
