@@ -111,7 +111,7 @@ class Measure:
         self.folder = folder
         folder.mkdir(exist_ok=True)
         self.parser = fencepost.load(MODEL, threads=1)
-        self.asked = self.parser.asked()
+        self.asked = self.parser.check_options()
         self.numbers = count()
 
     def run(self, text: Path, workers: int, *, format: Format = "jsonl", portions: int) -> Taken:

@@ -24,7 +24,7 @@ from fencepost.errors import FencepostError, ModelError
 from fencepost.integrations import ray as module
 from fencepost.integrations.cluster import PATIENCE, Workers
 from fencepost.integrations.ray import Loading, parse_on_ray
-from fencepost.parser.options import Asked
+from fencepost.parser.options import CheckedOptions
 from fencepost.parser.parser import Parser, load
 from fencepost.run.corpus.plan import make_plan
 from fencepost.run.corpus.results import Format, read_documents
@@ -113,7 +113,7 @@ class Case:
 
     inputs: Path
     model: Path
-    asked: Asked
+    asked: CheckedOptions
 
     def run(
         self,
@@ -143,7 +143,7 @@ class Case:
 
 @pytest.fixture(scope="module")
 def case(inputs: Path, model: Path) -> Case:
-    return Case(inputs, model, load(model, threads=1).asked())
+    return Case(inputs, model, load(model, threads=1).check_options())
 
 
 def files_in(folder: Path) -> dict[str, bytes]:

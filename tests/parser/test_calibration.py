@@ -21,12 +21,12 @@ from fencepost.parser.calibration import (
     calibration_error,
     calibration_of,
     fit,
-    least,
     log_loss,
+    minimize,
 )
 from fencepost.parser.correctness import Choices, Outcomes, outcomes_of, right_spans
 from fencepost.parser.encoding import encode
-from fencepost.parser.marginals import draw
+from fencepost.parser.marginals import sample_parses
 from fencepost.parser.predict import predict
 from fencepost.scoring import COLLINS, Comparison, EntityScore, Parameters, side_of_tree
 from fencepost.structure import Parse, Sentence, Span, Tree
@@ -57,7 +57,7 @@ def drawn(model: TrainableModel, layer: str) -> list[Parse]:
     return [
         parse
         for seed, word in enumerate(WORDS)
-        for parse in draw(
+        for parse in sample_parses(
             model, encode(model, [Sentence((word,))], tasks=()), (layer,), samples=60, seed=seed
         )
     ]
@@ -155,7 +155,9 @@ class TestFitting:
 
     @given(st.floats(-2.9, 2.9))
     def test_a_valley_is_found(self, bottom: float) -> None:
-        assert least(lambda x: abs(x - bottom), low=-3, high=3) == pytest.approx(bottom, abs=1e-3)
+        assert minimize(lambda x: abs(x - bottom), low=-3, high=3) == pytest.approx(
+            bottom, abs=1e-3
+        )
 
 
 class TestError:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fencepost import ConstraintError, DataError, Gazetteer, differences
 from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.errors import ConfigError
-from fencepost.parser.encoding import Encoded, Recent
+from fencepost.parser.encoding import Encoded, EncodingCache
 from fencepost.parser.parser import Parser
 from fencepost.structure import Document, Entity, Parse, Sentence, Span
 from fencepost.structure.span import first_crossing
@@ -411,7 +411,7 @@ class TestEdits:
 
     def test_a_sentence_of_long_ago_is_read_again(self, parser: Parser) -> None:
         document = parser.parse(WORDS)
-        parser._recent = Recent()
+        parser._encodings = EncodingCache()
         assert (1, 5) in places(parser.edit(document, must=[(1, 5, None)]), "tree")
 
 
@@ -438,15 +438,15 @@ def encoded(*words: str) -> Encoded:
 
 
 def test_the_oldest_is_forgotten_first() -> None:
-    recent = Recent(most=5)
+    recent = EncodingCache(max_words=5)
     for words in (("a", "b"), ("c", "d"), ("a", "b"), ("e",)):
-        recent.keep(encoded(*words))
-    assert all(recent.find(Sentence(words)) for words in (("a", "b"), ("c", "d"), ("e",)))
-    recent.keep(encoded("f"))
-    assert recent.find(Sentence(("c", "d"))) is None
-    assert recent.find(Sentence(("a", "b"))) is not None
-    recent.keep(encoded(*"abcdefgh"))
-    assert recent.find(Sentence(("a", "b"))) is None
+        recent.add(encoded(*words))
+    assert all(recent.get(Sentence(words)) for words in (("a", "b"), ("c", "d"), ("e",)))
+    recent.add(encoded("f"))
+    assert recent.get(Sentence(("c", "d"))) is None
+    assert recent.get(Sentence(("a", "b"))) is not None
+    recent.add(encoded(*"abcdefgh"))
+    assert recent.get(Sentence(("a", "b"))) is None
 
 
 class TestSteps:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.parser import memory
-from fencepost.parser.memory import Upkeep, give_back
+from fencepost.parser.memory import MemoryTrimmer, trim_memory
 from fencepost.parser.parser import Parser
 from tests.parser.test_parser import lively_model
 
@@ -29,7 +29,7 @@ def test_holes_between_what_stays_are_given_back() -> None:
     kept = rows[::50]
     full = resident()
     del rows
-    assert give_back()
+    assert trim_memory()
     assert full - resident() > 100_000_000
     assert len(kept) == 400
 
@@ -37,22 +37,22 @@ def test_holes_between_what_stays_are_given_back() -> None:
 def test_it_is_not_done_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(memory, "give_back", lambda: True)
-    upkeep = Upkeep(seconds=2.0)
+    monkeypatch.setattr(memory, "trim_memory", lambda: True)
+    trimmer = MemoryTrimmer(seconds=2.0)
     done = []
     for now[0] in (1.0, 1.9, 2.1, 3.0, 4.0, 4.2):
-        done.append(upkeep.look())
+        done.append(trimmer.trim_if_due())
     assert done == [False, False, True, False, False, True]
 
 
 def test_a_system_that_cannot_be_told_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "another")
-    assert not give_back()
+    assert not trim_memory()
 
 
 def test_whoever_parses_many_looks_after_each_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[Upkeep] = []
-    monkeypatch.setattr(Upkeep, "look", lambda self: looked.append(self))
+    looked: list[MemoryTrimmer] = []
+    monkeypatch.setattr(MemoryTrimmer, "trim_if_due", lambda self: looked.append(self))
     parser = Parser(lively_model("tree"))
     told: list[int] = []
     assert len(list(parser.parse_many(["a b", "c"], done=told.append))) == 2

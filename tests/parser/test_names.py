@@ -22,6 +22,6 @@ def test_names_are_the_entities_whose_head_is_a_proper_noun(tasks: list[str] | N
 
 def test_names_need_entities_and_tags() -> None:
     with pytest.raises(ConfigError, match="names: needs entities, not only tree, tags"):
-        PARSER.asked(tasks=["tree"], names=True)
+        PARSER.check_options(tasks=["tree"], names=True)
     with pytest.raises(ConfigError, match="names: needs tags, which this model does not find"):
-        Parser(lively_model("entities")).asked(names=True)
+        Parser(lively_model("entities")).check_options(names=True)

@@ -48,16 +48,16 @@ class TestOneMore:
     """What is defined with `More` alone is an option of everything."""
 
     def test_of_parsers(self, parser: Parser, more: dict[str, Option]) -> None:
-        asked: Any = parser.asked
-        assert asked().options["patience"] == 0.5
-        assert asked(patience=2).options["patience"] == 2
+        check: Any = parser.check_options
+        assert check().values["patience"] == 0.5
+        assert check(patience=2).values["patience"] == 2
         with pytest.raises(ConfigError, match=r"^patience: from 0 to 9, not 10$"):
-            asked(patience=10)
+            check(patience=10)
 
     def test_of_the_record_of_a_corpus(self, parser: Parser, more: dict[str, Option]) -> None:
-        asked: Any = parser.asked
-        assert record_of(asked())["patience"] == 0.5
-        assert record_of(asked(patience=2))["patience"] == 2
+        check: Any = parser.check_options
+        assert record_of(check())["patience"] == 0.5
+        assert record_of(check(patience=2))["patience"] == 2
 
     def test_of_the_command_line(self, more: dict[str, Option]) -> None:
         read: list[ParseOptions] = []
@@ -103,7 +103,7 @@ class TestOneMore:
         def ask(**options: "ParseOptions") -> None:
             """Ask."""
 
-        assert "patience: How long to look." in (module.explained(ask).__doc__ or "")
+        assert "patience: How long to look." in (module.documents_options(ask).__doc__ or "")
 
 
 def test_all_options_are_everywhere() -> None:
@@ -160,7 +160,7 @@ def test_unknown_options_are_refused_by_name(parser: Parser) -> None:
             ask(["a"], **unknown)
     unlike: dict[str, Any] = {"xyz": 1}
     with pytest.raises(TypeError, match="'xyz'; there are tasks, beams"):
-        parser.asked(**unlike)
+        parser.check_options(**unlike)
 
 
 @pytest.mark.parametrize("name", ["must", "forbid"])
@@ -181,16 +181,18 @@ def test_the_record_is_plain_and_tells_values_apart(parser: Parser) -> None:
         "consistent": False,
         "gazetteer": None,
     }
-    assert record_of(parser.asked()) == plain
+    assert record_of(parser.check_options()) == plain
     label, other = parser.labels["entities"][:2]
     root = parser.labels["tree"][0]
-    one = record_of(parser.asked(gazetteer={"Ann": label}))
+    one = record_of(parser.check_options(gazetteer={"Ann": label}))
     assert (
         one["gazetteer"]
-        == record_of(parser.asked(gazetteer=Gazetteer.of({"Ann": label})))["gazetteer"]
+        == record_of(parser.check_options(gazetteer=Gazetteer.of({"Ann": label})))["gazetteer"]
     )
-    assert one["gazetteer"] != record_of(parser.asked(gazetteer={"Ann": other}))["gazetteer"]
-    asked = parser.asked(
+    assert (
+        one["gazetteer"] != record_of(parser.check_options(gazetteer={"Ann": other}))["gazetteer"]
+    )
+    asked = parser.check_options(
         tasks=["entities"], beams=2, min_probability=0.5, labels=iter([other, label])
     )
     assert record_of(asked) == {
@@ -200,7 +202,7 @@ def test_the_record_is_plain_and_tells_values_apart(parser: Parser) -> None:
         "min_probability": 0.5,
         "labels": tuple(sorted([label, other])),
     }
-    assert record_of(parser.asked(root=root, consistent=True)) == {
+    assert record_of(parser.check_options(root=root, consistent=True)) == {
         **plain,
         "root": root,
         "consistent": True,

@@ -28,7 +28,7 @@ from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.config import SearchSettings
 from fencepost.errors import ConfigError, DataError, ModelError
 from fencepost.parser import documents as module
-from fencepost.parser.options import Asked, parts_of
+from fencepost.parser.options import CheckedOptions, labels_of
 from fencepost.parser.parser import Parser, load
 from fencepost.parser.predict import predict, predict_batch
 from fencepost.run.evaluate import evaluate
@@ -276,7 +276,7 @@ class TestChoices:
         assert {span.label for span in parse.entities or ()} <= set(parser.labels["entities"])
         assert set(parse.tags or ()) <= set(parser.labels["tags"])
         numbers = Numbers({"tree": Labels(("S+VP", "NP", "S"))}, wrapper="ROOT")
-        known = parts_of(replace(parser.model, numbers=numbers), "tree")
+        known = labels_of(replace(parser.model, numbers=numbers), "tree")
         assert known == {"NP", "S", "VP", "ROOT"}
 
     def test_only_what_is_asked_for_is_found(self, parser: Parser) -> None:
@@ -351,7 +351,7 @@ class TestChoices:
         self, parser: Parser, own: int, options: dict[str, Any], beams: int
     ) -> None:
         wide = Parser(replace(parser.model, search=SearchSettings(beams=own)))
-        assert wide.asked(**options).beams == beams
+        assert wide.check_options(**options).beams == beams
 
     def test_a_beam_finds_what_is_at_least_as_likely(self, parser: Parser) -> None:
         greedy, beam = (parser.parse("a b c b a", beams=beams).log_prob for beams in (1, 16))
@@ -518,11 +518,14 @@ class TestFailures:
         """A parser that fails at any sentence with the word `bad`."""
 
         def fail(
-            model: TrainableModel, sentences: Sequence[Sentence], asked: Asked, **options: Any
+            model: TrainableModel,
+            sentences: Sequence[Sentence],
+            options: CheckedOptions,
+            **others: Any,
         ) -> list[Parse]:
             if any("bad" in sentence.words for sentence in sentences):
                 raise RuntimeError("this cannot be read")
-            return predict_batch(model, sentences, asked, **options)
+            return predict_batch(model, sentences, options, **others)
 
         monkeypatch.setattr(module, "predict_batch", fail)
         return parser

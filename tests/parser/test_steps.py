@@ -16,8 +16,8 @@ from fencepost.decoding.walk import score
 from fencepost.model.head import PointingHead
 from fencepost.parser.encoding import encode
 from fencepost.parser.predict import predict
-from fencepost.parser.scores import scored
-from fencepost.parser.steps import Step, given_steps
+from fencepost.parser.scores import score_parses
+from fencepost.parser.steps import Step, forced_steps
 from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.structure.span import by_place
 from fencepost.tasks.layers import layer_spans
@@ -49,7 +49,7 @@ def golds(draw: st.DrawFn) -> Parse:
 
 def judged(gold: Parse, layer: str, *, model: TrainableModel = MODEL) -> tuple[Step, ...]:
     encoded = encode(model, [gold.sentence], tasks=())
-    (found,) = given_steps(model, encoded, [gold], layer=layer)
+    (found,) = forced_steps(model, encoded, [gold], layer=layer)
     return found
 
 
@@ -100,7 +100,7 @@ def test_gold_steps_are_as_likely_as_score_says_alone_and_in_a_batch(
     some: list[Parse], layer: str
 ) -> None:
     encoded = encode(MODEL, [gold.sentence for gold in some], tasks=())
-    together = given_steps(MODEL, encoded, some, layer=layer)
+    together = forced_steps(MODEL, encoded, some, layer=layer)
     spans = [layer_spans(gold, layer) or () for gold in some]
     labels = MODEL.numbers.labels[layer]
     log_probs = score(
@@ -110,7 +110,7 @@ def test_gold_steps_are_as_likely_as_score_says_alone_and_in_a_batch(
         MODEL.rules(layer),
         Steps.of([numbered(one, labels) for one in spans]),
     )
-    every = scored(MODEL, encoded, some, layers=[layer])
+    every = score_parses(MODEL, encoded, some, layers=[layer])
     for row, (gold, found) in enumerate(zip(some, together, strict=True)):
         assert tuple(step.span for step in found) == fill_gaps(spans[row])
         assert every[row].steps[layer] == found
@@ -136,8 +136,8 @@ def test_a_layer_that_is_not_annotated_has_no_steps() -> None:
     words = Sentence(("a", "b"))
     some = [Parse(words), Parse(words, entities=()), Parse(words)]
     encoded = encode(MODEL, [words] * 3, tasks=())
-    assert given_steps(MODEL, encoded, some, layer="tree") == [(), (), ()]
-    first, second, third = given_steps(MODEL, encoded, some, layer="entities")
+    assert forced_steps(MODEL, encoded, some, layer="tree") == [(), (), ()]
+    first, second, third = forced_steps(MODEL, encoded, some, layer="entities")
     assert (first, third) == ((), ())
     assert [step.span for step in second] == [Span(0, 2)]
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from fencepost.errors import DataError
 from fencepost.formats import read
-from fencepost.parser.inputs import prepared, told
+from fencepost.parser.inputs import error_text, prepare_input
 from fencepost.parser.parser import Parser
 from fencepost.run.texts import names_a_file
 from fencepost.structure import Parse, Sentence
@@ -147,11 +147,11 @@ class TestErrors:
             def __class__(self) -> type:
                 raise RuntimeError("no")
 
-        assert prepared(Stubborn()).status == "RuntimeError: no"
+        assert prepare_input(Stubborn()).status == "RuntimeError: no"
 
     def test_an_error_that_cannot_be_told_is_named(self) -> None:
         class SilentError(Exception):
             def __str__(self) -> str:
                 raise ValueError("no")
 
-        assert told(SilentError()) == "SilentError"
+        assert error_text(SilentError()) == "SilentError"

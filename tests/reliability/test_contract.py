@@ -94,7 +94,7 @@ def many(xs: list[Any]) -> list[Document]:
 
 
 def stream(xs: list[Any]) -> list[Document]:
-    return list(PARSER.stream(iter(xs), PARSER.asked(tasks=["entities"])))
+    return list(PARSER.stream(iter(xs), PARSER.check_options(tasks=["entities"])))
 
 
 WAYS = [many, stream]
@@ -206,7 +206,7 @@ class TestRows:
             lines[place] = line
         (tmp_path / "in.jsonl").write_bytes(b"\n".join(lines) + b"\n")
         run = run_of(planned(tmp_path / "in.jsonl"), tmp_path / "out")
-        summary = absorbed(run, parse_here(run, PARSER, PARSER.asked(tasks=["tree"])))
+        summary = absorbed(run, parse_here(run, PARSER, PARSER.check_options(tasks=["tree"])))
         assert not summary.errors
         documents = list(read_documents(str(tmp_path / "out")))
         assert len(documents) == summary.rows == MANY
@@ -226,7 +226,7 @@ class TestRows:
         lines = "".join(f"{json.dumps({'text': text})}\n" for text in xs)
         (folder / "in.jsonl").write_text(lines)
         run = run_of(planned(folder / "in.jsonl"), folder / "out")
-        absorbed(run, parse_here(run, PARSER, PARSER.asked()))
+        absorbed(run, parse_here(run, PARSER, PARSER.check_options()))
         documents = list(read_documents(str(folder / "out")))
         assert len(documents) == len(xs)
         for document, text in zip(documents, xs, strict=True):

@@ -21,7 +21,7 @@ from fencepost.errors import ConfigError, DataError, FencepostError
 from fencepost.formats import ReadSettings
 from fencepost.parser.encoding import encode
 from fencepost.parser.predict import predict
-from fencepost.parser.steps import given_steps
+from fencepost.parser.steps import forced_steps
 from fencepost.run import audit as module
 from fencepost.run.audit import (
     COLUMNS,
@@ -72,7 +72,7 @@ class TestRanking:
         for parse in some:
             encoded = encode(MODEL, [parse.sentence], tasks=())
             for layer in ("tree", "entities"):
-                (steps,) = given_steps(MODEL, encoded, [parse], layer=layer)
+                (steps,) = forced_steps(MODEL, encoded, [parse], layer=layer)
                 doubted = [step.log_prob for step in steps if step.is_doubted]
                 if doubted:
                     expected.append(min(doubted))

@@ -16,7 +16,7 @@ from fencepost.errors import ConfigError, DataError
 from fencepost.formats import read
 from fencepost.formats.registry import FORMATS
 from fencepost.parser import documents
-from fencepost.parser.options import Asked
+from fencepost.parser.options import CheckedOptions
 from fencepost.parser.parser import Parser
 from fencepost.parser.predict import predict_batch
 from fencepost.run import texts as module
@@ -36,10 +36,10 @@ def parser() -> Parser:
 
 
 def parse_texts(
-    parser: Parser, texts: Texts, asked: Asked | None = None, **options: Any
+    parser: Parser, texts: Texts, asked: CheckedOptions | None = None, **options: Any
 ) -> Iterator[Parse | Unparsed]:
     """The best reading of each sentence."""
-    for one in readings(parser, texts, asked or parser.asked(), **options):
+    for one in readings(parser, texts, asked or parser.check_options(), **options):
         if isinstance(one, Unparsed):
             yield one
         elif not isinstance(one, Ended):
@@ -427,7 +427,7 @@ class TestParsing:
         path.write_text("(S (GOLD a) (GOLD b))\n")
         tags = {}
         for tasks in (None, ("tree",), ("entities",)):
-            (parse,) = parse_texts(parser, Texts([str(path)]), parser.asked(tasks=tasks))
+            (parse,) = parse_texts(parser, Texts([str(path)]), parser.check_options(tasks=tasks))
             assert isinstance(parse, Parse)
             tags[tasks] = parse.tags
             assert parse.log_prob is not None
@@ -437,7 +437,7 @@ class TestParsing:
     def test_only_what_is_asked_for_is_found(self, parser: Parser) -> None:
         told: list[int] = []
         texts = Texts(["A b c.", "", "D e."])
-        asked = parser.asked(tasks=["entities"], beams=2)
+        asked = parser.check_options(tasks=["entities"], beams=2)
         found = list(parse_texts(parser, texts, asked, done=told.append))
         assert [(parse.tree, parse.tags) for parse in found if isinstance(parse, Parse)] == [
             (None, None)
@@ -461,11 +461,14 @@ class TestParsing:
         self, parser: Parser, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def fail(
-            model: TrainableModel, sentences: Sequence[Sentence], asked: Asked, **options: Any
+            model: TrainableModel,
+            sentences: Sequence[Sentence],
+            options: CheckedOptions,
+            **others: Any,
         ) -> list[Parse]:
             if any("bad" in sentence.words for sentence in sentences):
                 raise MemoryError
-            return predict_batch(model, sentences, asked, **options)
+            return predict_batch(model, sentences, options, **others)
 
         monkeypatch.setattr(documents, "predict_batch", fail)
         texts = Texts(["one\ntwo\na bad one\nthree"], kind="lines")
@@ -610,7 +613,7 @@ class TestTargets:
 class TestParsingIntoAFolder:
     @staticmethod
     def fill(parser: Parser, texts: Texts, folder: Path, format: str, **options: Any) -> list[str]:
-        asked = parser.asked()
+        asked = parser.check_options()
         missed = parse_into(
             folder, parser, texts=texts, asked=asked, format=FORMATS[format], **options
         )
@@ -736,13 +739,13 @@ class TestParsingIntoAFolder:
                     out,
                     parser,
                     texts=Texts(["A b."]),
-                    asked=parser.asked(tasks=[task]),
+                    asked=parser.check_options(tasks=[task]),
                     format=FORMATS[format],
                 )
             assert str(raised.value).startswith(f"{format} says nothing of ")
             assert not out.exists()
         for task, format in (("tags", "jsonl"), ("tags", "pretty"), ("tree", "ptb")):
-            asked = parser.asked(tasks=[task])
+            asked = parser.check_options(tasks=[task])
             texts = Texts(["A b."])
             assert not parse_into(out, parser, texts=texts, asked=asked, format=FORMATS[format])
 

@@ -25,7 +25,7 @@ from typing import Any
 import torch
 
 from fencepost.checkpoints.loading import load_model
-from fencepost.parser.options import Asked
+from fencepost.parser.options import CheckedOptions
 from fencepost.parser.parser import Parser
 from fencepost.parser.predict import Done
 from fencepost.structure import Document
@@ -45,11 +45,16 @@ class Slow(Parser):
     seconds = 0.0
 
     def stream(
-        self, xs: Iterable[Any], asked: Asked, *, done: Done | None = None, **options: Any
+        self,
+        xs: Iterable[Any],
+        options: CheckedOptions,
+        *,
+        done: Done | None = None,
+        **others: Any,
     ) -> Iterator[Document]:
         with ThreadPoolExecutor(1) as worker:
             worker.submit(time.sleep, self.seconds).result()
-        return super().stream(xs, asked, done=done, **options)
+        return super().stream(xs, options, done=done, **others)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 import httpx2
 from fastapi.testclient import TestClient
 
-from fencepost.parser.inputs import Input, Prepared, prepared
-from fencepost.parser.options import Asked
+from fencepost.parser.inputs import Input, PreparedInput, prepare_input
+from fencepost.parser.options import CheckedOptions
 from fencepost.parser.parser import Parser
 from fencepost.parser.predict import Done
 from fencepost.structure import Document, Parse, Sentence
@@ -34,22 +34,22 @@ class Watched(Parser):
 
     def stream(
         self,
-        xs: Iterable[Input | Prepared],
-        asked: Asked,
+        xs: Iterable[Input | PreparedInput],
+        options: CheckedOptions,
         *,
         done: Done | None = None,
-        **options: Any,
+        **others: Any,
     ) -> Iterator[Document]:
-        given = [prepared(one) for one in xs]
+        given = [prepare_input(one) for one in xs]
         self._note([sentence.words for one in given for sentence in one.sentences])
-        return super().stream(given, asked, done=done, **options)
+        return super().stream(given, options, done=done, **others)
 
     def n_best_many(
-        self, sentences: Iterable[Sentence], k: int, asked: Asked
+        self, sentences: Iterable[Sentence], k: int, options: CheckedOptions
     ) -> Iterator[tuple[Parse, ...]]:
         given = list(sentences)
         self._note([sentence.words for sentence in given])
-        return super().n_best_many(given, k, asked)
+        return super().n_best_many(given, k, options)
 
     def _note(self, words: list[tuple[str, ...]]) -> None:
         self.batches.append(words)

@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import fencepost
 from fencepost.config import SearchSettings
-from fencepost.parser.inputs import Prepared, prepared
+from fencepost.parser.inputs import PreparedInput, prepare_input
 from fencepost.parser.parser import Parser
 from fencepost.structure import Document, Sentence
 from fencepost.web import app as module
@@ -202,8 +202,11 @@ class TestParse:
                 assert (long["sentences"], long["text"]) == ([], "a b c a")
 
     def test_what_cannot_be_split_has_a_status_and_takes_no_other_down(self) -> None:
-        given = (Prepared((), "x", "why not"), prepared("a b"))
-        for job in (Job(given, PARSER.asked()), Job(given, PARSER.asked(), n_best=2)):
+        given = (PreparedInput((), "x", "why not"), prepare_input("a b"))
+        for job in (
+            Job(given, PARSER.check_options()),
+            Job(given, PARSER.check_options(), n_best=2),
+        ):
             found = parse_alone(PARSER, job) if job.is_alone else parse_together(PARSER, [job])[0]
             wrong, fine = (one.document for one in found)
             assert (wrong.status[-7:], wrong.text, wrong.sentences) == ("why not", "x", ())

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Route, expect
 
 from fencepost.drawing.colours import kind
 from fencepost.drawing.html import STYLE
-from fencepost.parser.options import Asking
+from fencepost.parser.options import PlacedSpan
 from fencepost.web.settings import Settings
 from tests.web.pages import PHONE, TEXT, Watched, opened, parser, served, window
 
@@ -31,7 +31,7 @@ def words() -> list[str]:
 
 
 def found(
-    text: str, layer: str, *, must: Iterable[Asking] = (), forbid: Iterable[Asking] = ()
+    text: str, layer: str, *, must: Iterable[PlacedSpan] = (), forbid: Iterable[PlacedSpan] = ()
 ) -> list[str]:
     """The spans that the parser finds: start, end and label, in order."""
     parse = parser().parse(text, tasks=[layer], must=must, forbid=forbid).only()

@@ -166,7 +166,7 @@ def parse_corpus(
     from fencepost.parser.options import record_of
 
     parser = machine.load()
-    asked = parser.asked(**options)
+    asked = parser.check_options(**options)
     folder = find_model(machine.model)
     settings = {
         "model": folder.resolve().name,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_t
 import typer
 
 from fencepost.errors import ConfigError
-from fencepost.parser.options import OPTIONS, Asking, Option, ParseOptions
+from fencepost.parser.options import OPTIONS, Option, ParseOptions, PlacedSpan
 from fencepost.parser.options import Task as AnyTask
 from fencepost.text.gazetteer import Gazetteer
 
@@ -257,9 +257,9 @@ class Flag:
     note: str = ""
 
 
-def _spans(texts: Sequence[str]) -> list[Asking]:
+def _spans(texts: Sequence[str]) -> list[PlacedSpan]:
     """Spans from texts such as `0:2:NP`."""
-    spans: list[Asking] = []
+    spans: list[PlacedSpan] = []
     for text in texts:
         start, _, rest = text.partition(":")
         end, _, label = rest.partition(":")

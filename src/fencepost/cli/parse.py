@@ -129,7 +129,7 @@ def _parse_texts(
     else:
         check_target(texts, out, format)
     parser = machine.load()
-    asked = parser.asked(best=None if best == 1 else best, **options)
+    asked = parser.check_options(best=None if best == 1 else best, **options)
     if target.explain:
         for line in explain_texts(parser, texts, asked):
             print(line)

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from fencepost.config import whole_number
 from fencepost.errors import DataError
 from fencepost.parser import parser as fencepost
-from fencepost.parser.inputs import shown
+from fencepost.parser.inputs import typed_repr
 from fencepost.parser.options import ParseOptions
 from fencepost.structure import Document, Parse, Sentence
 from fencepost.text.splitters import ENGLISH
@@ -49,8 +49,8 @@ class Parser(ParserI):  # type: ignore[misc]
         self.n_best = whole_number("n_best", n_best)
         self.probabilities = probabilities
         options["tasks"] = ["tree"]
-        self._asked = self.parser.asked(**options)
-        self._asked_for_several = self.parser.asked(best=n_best, **options)
+        self._asked = self.parser.check_options(**options)
+        self._asked_for_several = self.parser.check_options(best=n_best, **options)
 
     def parse(self, sent: Sequence[str], *, n_best: int | None = None) -> Iterator[Tree]:
         """The trees of a sentence, the best first.
@@ -148,11 +148,11 @@ def _sentence(words: object) -> Sentence:
             f"words were expected, not one text; for that there is raw_parse({words!r})"
         )
     if isinstance(words, bytes) or not isinstance(words, Iterable):
-        raise TypeError(f"words were expected, not {shown(words)}")
+        raise TypeError(f"words were expected, not {typed_repr(words)}")
     found = tuple(words)
     for word in found:
         if not isinstance(word, str):
-            raise TypeError(f"words were expected, not {shown(word)}{_hint(word)}")
+            raise TypeError(f"words were expected, not {typed_repr(word)}{_hint(word)}")
     return Sentence(found)
 
 
@@ -168,5 +168,7 @@ def _hint(word: object) -> str:
 
 def _sentence_of_text(text: object) -> Sentence:
     if not isinstance(text, str):
-        raise TypeError(f"text was expected, not {shown(text)}; for words there is parse({text!r})")
+        raise TypeError(
+            f"text was expected, not {typed_repr(text)}; for words there is parse({text!r})"
+        )
     return ENGLISH.sentence(text)

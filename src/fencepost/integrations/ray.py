@@ -40,7 +40,7 @@ from fencepost.runtime.manifest import MANIFEST
 
 if TYPE_CHECKING:
     from fencepost.checkpoints.loading import Backend, Precision
-    from fencepost.parser.options import Asked
+    from fencepost.parser.options import CheckedOptions
 
 _MOST_BLOCKS = 10_000  # that Ray Data keeps track of; each holds as many portions as it must
 _TOLD_EVERY = 0.5  # seconds
@@ -58,7 +58,7 @@ class Loading:
 
 
 def parse_on_ray(
-    run: Run, asked: Asked, *, loading: Loading, workers: Workers, tell: Tell | None = None
+    run: Run, asked: CheckedOptions, *, loading: Loading, workers: Workers, tell: Tell | None = None
 ) -> Iterator[Done]:
     """Do what waits, in no certain order.
 
@@ -122,7 +122,7 @@ class _Worker:
         self,
         *,
         job: Job,
-        asked: Asked,
+        asked: CheckedOptions,
         loading: Loading,
         files: Any,
         threads: int,

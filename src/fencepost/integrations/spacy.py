@@ -41,7 +41,7 @@ from fencepost.structure import Document
 from fencepost.text.splitters import ENGLISH
 
 if TYPE_CHECKING:
-    from fencepost.parser.options import Asked
+    from fencepost.parser.options import CheckedOptions
     from fencepost.parser.parser import Parser
 
 __all__ = ["Fencepost", "NonConstituentError", "Settings", "make", "register"]
@@ -128,7 +128,7 @@ class Fencepost(Pipe):  # type: ignore[misc]
         self._folder: Path | None = None  # of a model that was saved with the pipeline
         self._licence: bytes | None = None  # of the model; a parser knows nothing of it
         self._parser: Parser | None = None
-        self._asked: Asked | None = None
+        self._asked: CheckedOptions | None = None
 
     @property
     def parser(self) -> "Parser":
@@ -151,7 +151,7 @@ class Fencepost(Pipe):  # type: ignore[misc]
             backend=settings.backend,  # type: ignore[arg-type]
             precision=settings.precision,  # type: ignore[arg-type]
         )
-        asked = parser.asked(**settings.options)
+        asked = parser.check_options(**settings.options)
         for setting, task in (("set_tags", "tags"), ("set_ents", "entities")):
             if getattr(settings, setting) and task not in asked.tasks:
                 raise ConfigError(

@@ -1,4 +1,4 @@
-"""From the steps that a search found to parses."""
+"""Assembly of parses from the derivations of a search."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Kind = TypeVar("Kind", bound=FoundSpan)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One way to read a layer of a sentence."""
+class LayerParse:
+    """A parse of one layer of a sentence."""
 
-    spans: tuple[Span, ...]  # fillers included, in the order of the steps; labels are joined
+    spans: tuple[Span, ...]  # with fillers, in the order of the steps; labels are joined
     log_probs: list[float]  # of the steps, each given those before it
     log_prob: float
 
-    def found(self, sentence: Sentence, kind: type[Kind]) -> list[Kind]:
-        """The labelled spans, with the probabilities of their steps."""
+    def labelled(self, sentence: Sentence, kind: type[Kind]) -> list[Kind]:
+        """The spans that are no fillers, with the probabilities of their steps."""
         return [
             kind(*span, sentence, exp(log_prob))
             for span, log_prob in zip(self.spans, self.log_probs, strict=True)
@@ -33,56 +33,62 @@ class Reading:
         ]
 
 
-def readings_of(found: Derivations, labels: Labels) -> list[list[Reading]]:
-    """The readings of each row, best first."""
-    columns = (found.boundaries, found.labels, found.counts, found.log_probs, found.step_log_probs)
+def layer_parses(derivations: Derivations, labels: Labels) -> list[list[LayerParse]]:
+    """Replay derivations; the parses of each row come best first."""
+    columns = (
+        derivations.boundaries,
+        derivations.labels,
+        derivations.counts,
+        derivations.log_probs,
+        derivations.step_log_probs,
+    )
     return [
         [
-            _reading(boundaries[:count], numbers[:count], costs[:count], log_prob, labels)
-            for boundaries, numbers, count, log_prob, costs in zip(*row, strict=True)
+            LayerParse(
+                replay(
+                    Pointing(boundary, labels.label(number))
+                    for boundary, number in zip(boundaries[:count], numbers[:count], strict=True)
+                ),
+                log_probs[:count],
+                log_prob,
+            )
+            for boundaries, numbers, count, log_prob, log_probs in zip(*row, strict=True)
             if log_prob > float("-inf")
         ]
         for row in zip(*(column.tolist() for column in columns), strict=True)
     ]
 
 
-def _reading(
-    boundaries: list[int],
-    numbers: list[int],
-    costs: list[float],
-    log_prob: float,
-    labels: Labels,
-) -> Reading:
-    steps = zip(boundaries, map(labels.label, numbers), strict=True)
-    return Reading(replay(Pointing(*step) for step in steps), costs, log_prob)
-
-
 def parse_of(
     sentence: Sentence,
-    layers: Mapping[str, Reading],
+    layers: Mapping[str, LayerParse],
     *,
     wrapper: str | None,
     min_probability: float = 0.0,
     names: bool = False,
 ) -> Parse:
-    """The parse that has these layers.
+    """Build a parse from its layers.
 
     Args:
-        sentence: with its words.
-        layers: by name.
-        wrapper: goes around the tree; None: there is none.
-        min_probability: entities below it are left out.
-        names: whether entities that are no names are left out, too.
+        sentence: the words, with tags if there are any.
+        layers: the layers by name.
+        wrapper: the label around the tree; None: no wrapper.
+        min_probability: leaves out entities below it.
+        names: leaves out entities that are no names.
     """
-    tree, named = None, None
+    tree, mentions = None, None
     if "tree" in layers:
-        found = layers["tree"].found(sentence, FoundSpan)
-        tree = constituency.decode(sentence, found, wrapper=wrapper)
+        spans = layers["tree"].labelled(sentence, FoundSpan)
+        tree = constituency.decode(sentence, spans, wrapper=wrapper)
     if "entities" in layers:
-        every = entities.decode(layers["entities"].found(sentence, Entity))
-        named = tuple(span for span in every if (span.probability or 0.0) >= min_probability)
+        mentions = tuple(
+            entity
+            for entity in entities.decode(layers["entities"].labelled(sentence, Entity))
+            if (entity.probability or 0.0) >= min_probability
+        )
     log_probs = {name: layer.log_prob for name, layer in layers.items()}
-    parse = Parse(sentence, tree, named, log_probs=log_probs or None)
+    parse = Parse(sentence, tree, mentions, log_probs=log_probs or None)
     if not names:
         return parse
-    return replace(parse, entities=tuple(one for one in parse.entities or () if one.is_name))
+    named = (entity for entity in parse.entities or () if entity.is_name)  # by the tree's heads
+    return replace(parse, entities=tuple(named))

@@ -1,12 +1,13 @@
-"""How sure a head should be: one temperature for each, fitted to gold sentences.
+"""Calibration: one temperature for each head, fitted to gold sentences.
 
-The probability of a span is that of the step which made it, given the steps before. A network that
-has learned its data by heart is too sure of its steps. Dividing all scores by one number changes
-no greedy parse, and makes these probabilities say how often such spans are right. A beam weighs
-whole parses, so it may find others then; it is fitted to those that it finds before.
+The probability of a span is that of the step that completed it, given the steps before. A network
+that has overfitted gives its steps too high a probability. Dividing all logits by a temperature
+changes no greedy parse, and lets the probability of spans match the share of them that is right. A
+beam ranks whole parses, so it may find others at another temperature; the temperature is fitted to
+those from before.
 
-Sentences are read and parsed once. What each step was chosen from is kept, and with it any other
-temperature costs a few sums.
+Sentences are encoded and parsed once, and the alternatives of each step are stored. The
+probabilities at any other temperature then cost a few sums.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from fencepost.batching.arrays import Bools, Floats
 from fencepost.batching.batches import by_words
 from fencepost.checkpoints.model import Model
-from fencepost.parser.correctness import Outcomes, joined, outcomes_of
+from fencepost.parser.correctness import Outcomes, outcomes_of
 from fencepost.parser.encoding import encode
 from fencepost.parser.predict import BATCH_WORDS, Done, no_progress
 from fencepost.scoring import Comparison, Parameters
@@ -29,26 +30,25 @@ from fencepost.structure import Parse
 from fencepost.tasks.layers import POINTING, layer_spans
 
 BINS = 15
-COLDEST, HOTTEST = 0.05, 20.0  # between which temperatures are looked for
+COLDEST, HOTTEST = 0.05, 20.0  # the range of temperatures to search
 
-_SUREST = 1e-12  # a span that is wrong had at least this probability of being so
+_MIN_WRONG = 1e-12  # the smallest probability that a span is wrong, so that losses are finite
 
 
 class Bin(NamedTuple):
     """Spans of similar probability."""
 
     spans: int
-    probability: float  # their mean
-    right: float  # the share of them that is right
+    probability: float  # the mean
+    right: float  # the share of right spans
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The temperature of a head, and how well its probabilities fit without and with it.
+    """The temperature of a head, and the calibration of its probabilities before and after.
 
-    What stands behind "after" is measured crosswise: of the sentences with odd numbers at the
-    temperature that was fitted to the even ones, and the other way round. The temperature itself is
-    fitted to all of them.
+    "After" is cross-validated: sentences with odd numbers are measured at the temperature that was
+    fitted to the even ones, and vice versa. The temperature itself is fitted to all sentences.
     """
 
     layer: str
@@ -57,72 +57,73 @@ class Calibration:
     sentences: int
     loss_before: float  # mean negative log-likelihood of "right" and "wrong"
     loss_after: float
-    bins_before: tuple[Bin, ...]  # from the least probable spans to the most probable ones
+    bins_before: tuple[Bin, ...]  # from the least probable spans to the most probable
     bins_after: tuple[Bin, ...]
 
     @property
     def spans(self) -> int:
-        """How many labelled spans were predicted."""
-        return sum(one.spans for one in self.bins_before)
+        """The number of labelled spans that were predicted."""
+        return sum(group.spans for group in self.bins_before)
 
     @property
     def right(self) -> int:
-        """How many of them are right."""
-        return round(sum(one.spans * one.right for one in self.bins_before))
+        """The number of right ones among them."""
+        return round(sum(group.spans * group.right for group in self.bins_before))
 
     @property
     def ece_before(self) -> float:
-        """The expected calibration error with the temperature that the model has."""
+        """The expected calibration error at the model's own temperature."""
         return calibration_error(self.bins_before)
 
     @property
     def ece_after(self) -> float:
-        """The expected calibration error with a temperature from other sentences."""
+        """The expected calibration error at a temperature from other sentences."""
         return calibration_error(self.bins_after)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; errors and shares are between 0 and 1."""
         bins = {
-            name: [one._asdict() for one in getattr(self, name)]
+            name: [group._asdict() for group in getattr(self, name)]
             for name in ("bins_before", "bins_after")
         }
-        own = {name: value for name, value in asdict(self).items() if name not in ("layer", *bins)}
-        counted = {name: getattr(self, name) for name in ("spans", "right")}
-        errors = {name: getattr(self, name) for name in ("ece_before", "ece_after")}
-        return {"task": self.layer, **own, **counted, **errors, **bins}
+        fields = {key: value for key, value in asdict(self).items() if key not in ("layer", *bins)}
+        figures = {
+            name: getattr(self, name) for name in ("spans", "right", "ece_before", "ece_after")
+        }
+        return {"task": self.layer, **fields, **figures, **bins}
 
 
 def bins_of(probabilities: Floats, right: Bools) -> tuple[Bin, ...]:
-    """Spans by probability, in 15 bins of the same number of spans.
+    """Sort spans by probability into 15 bins of the same number of spans.
 
-    Bins of the same width would say little of a sure model: nearly all spans fall into the last.
+    With bins of the same width, nearly all spans of a good model would be in the last.
 
     Args:
         probabilities: (spans,)
-        right: whether each span is, (spans,)
+        right: whether each span is right, (spans,)
     """
     order = probabilities.argsort(kind="stable")
     return tuple(
-        Bin(len(part), float(probabilities[part].mean()), float(right[part].mean()))
-        for part in np.array_split(order, BINS)
-        if len(part)
+        Bin(len(group), float(probabilities[group].mean()), float(right[group].mean()))
+        for group in np.array_split(order, BINS)
+        if len(group)
     )
 
 
 def calibration_error(bins: Sequence[Bin]) -> float:
-    """How far probabilities are off: |mean probability - share right|, as a mean over spans.
+    """The expected calibration error: |mean probability - share right|, averaged over spans.
 
     >>> calibration_error([Bin(3, 0.5, 0.25), Bin(1, 1.0, 1.0)])
     0.1875
     """
-    off = sum(one.spans * abs(one.probability - one.right) for one in bins)
-    return off / max(sum(one.spans for one in bins), 1)
+    error = sum(group.spans * abs(group.probability - group.right) for group in bins)
+    return error / max(sum(group.spans for group in bins), 1)
 
 
-def least(function: Callable[[float], float], *, low: float, high: float) -> float:
-    """Where a function that falls and then rises is least, by golden sections, to a thousandth.
+def minimize(function: Callable[[float], float], *, low: float, high: float) -> float:
+    """The minimum of a unimodal function by golden-section search, to a thousandth.
 
-    >>> round(least(lambda x: (x - 2) ** 2, low=0, high=5), 2)
+    >>> round(minimize(lambda x: (x - 2) ** 2, low=0, high=5), 2)
     2.0
     """
     share = (sqrt(5) - 1) / 2
@@ -141,42 +142,42 @@ def least(function: Callable[[float], float], *, low: float, high: float) -> flo
 
 
 def log_loss(log_probs: Floats, right: Bools) -> float:
-    """The mean negative log-likelihood that spans are right, or wrong, as they are.
+    """The mean negative log-likelihood of the correctness of spans.
 
     Args:
         log_probs: (spans,)
         right: (spans,)
     """
-    wrong = np.log(np.maximum(-np.expm1(log_probs), _SUREST))
+    wrong = np.log(np.maximum(-np.expm1(log_probs), _MIN_WRONG))
     return -float(np.where(right, log_probs, wrong).mean())
 
 
-def fit(outcomes: Outcomes, among: Bools) -> float:
-    """The temperature at which some of the spans are most likely right and wrong as they are.
+def fit(outcomes: Outcomes, mask: Bools) -> float:
+    """Fit a temperature by maximum likelihood of the spans' correctness.
 
-    If all of them are right, or all wrong, they say nothing of it, and it stays what it was.
+    If all of them are right, or all wrong, it is the temperature of the outcomes.
 
     Args:
-        outcomes: of one head.
-        among: mask of the spans that count, (spans,)
+        outcomes: the outcomes of one head.
+        mask: the spans to fit to, (spans,)
     """
-    right = outcomes.right[among]
+    right = outcomes.right[mask]
     if right.all() or not right.any():
         return outcomes.temperature
 
     def loss(log_temperature: float) -> float:
-        return log_loss(outcomes.log_probs(exp(log_temperature))[among], right)
+        return log_loss(outcomes.log_probs(exp(log_temperature))[mask], right)
 
-    return exp(least(loss, low=log(COLDEST), high=log(HOTTEST)))
+    return exp(minimize(loss, low=log(COLDEST), high=log(HOTTEST)))
 
 
 def calibration_of(layer: str, outcomes: Outcomes, *, sentences: int) -> Calibration:
-    """The calibration that some outcomes lead to.
+    """The calibration of a head by its outcomes.
 
     Args:
         layer: `tree` or `entities`.
-        outcomes: of its head.
-        sentences: in how many these spans were looked for.
+        outcomes: the outcomes of its head.
+        sentences: the number of sentences that have the layer.
     """
     right, odd = outcomes.right, outcomes.sentence % 2 == 1
     before = outcomes.log_probs(outcomes.temperature)
@@ -200,40 +201,39 @@ def calibration_of(layer: str, outcomes: Outcomes, *, sentences: int) -> Calibra
 def calibrate(
     model: Model, gold: Sequence[Parse], *, parameters: Parameters, done: Done = no_progress
 ) -> tuple[Calibration, ...]:
-    """A calibration of each pointing head whose layer some gold sentence has.
+    """Calibrate each pointing head whose layer some gold sentence has.
 
-    The model stays as it is.
+    The model does not change.
 
     Args:
-        model: to parse with, at its own width of the beam.
-        gold: the annotation.
-        parameters: which brackets of trees count, and which labels are the same.
+        model: the model to parse with, at its own width of the beam.
+        gold: the gold parses.
+        parameters: tell which brackets of trees count, and which labels are the same.
         done: called with the number of words after each batch.
     """
     numbered = [(number, parse) for number, parse in enumerate(gold) if parse.words]
-    found: dict[str, list[Outcomes]] = {
-        layer: []
+    counts = {
+        layer: sum(_has(parse, layer) for _, parse in numbered)
         for layer in POINTING
-        if layer in model.network.layers and any(_has(parse, layer) for _, parse in numbered)
+        if layer in model.network.layers
     }
-    if not found:
+    outcomes: dict[str, list[Outcomes]] = {layer: [] for layer in counts if counts[layer]}
+    if not outcomes:
         return ()
     comparison = Comparison(parameters)
     with model.network.evaluating():
-        for batch in by_words([len(parse.words) for _, parse in numbered], most=BATCH_WORDS):
-            some = [numbered[row] for row in batch]
-            encoded = encode(model, [parse.sentence for _, parse in some], tasks=())
-            for layer, parts in found.items():
-                if any(_has(parse, layer) for _, parse in some):
-                    parts.append(
-                        outcomes_of(model, encoded, layer=layer, gold=some, comparison=comparison)
+        for rows in by_words([len(parse.words) for _, parse in numbered], most=BATCH_WORDS):
+            batch = [numbered[row] for row in rows]
+            encoded = encode(model, [parse.sentence for _, parse in batch], tasks=())
+            for layer, batches in outcomes.items():
+                if any(_has(parse, layer) for _, parse in batch):
+                    batches.append(
+                        outcomes_of(model, encoded, layer=layer, gold=batch, comparison=comparison)
                     )
-            done(sum(len(parse.words) for _, parse in some))
+            done(sum(len(parse.words) for _, parse in batch))
     return tuple(
-        calibration_of(
-            layer, joined(parts), sentences=sum(_has(parse, layer) for _, parse in numbered)
-        )
-        for layer, parts in found.items()
+        calibration_of(layer, Outcomes.concatenate(batches), sentences=counts[layer])
+        for layer, batches in outcomes.items()
     )
 
 

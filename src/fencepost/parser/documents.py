@@ -1,4 +1,4 @@
-"""Parses of a stream of sentences: in batches, in order, and none takes another one down."""
+"""Parses of a stream of sentences: in batches and in order; a failure affects no other sentence."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from fencepost.batching.batches import by_words
 from fencepost.checkpoints.model import Model
 from fencepost.errors import ConstraintError, DataError
 from fencepost.parser.encoding import Encoded
-from fencepost.parser.inputs import Prepared, told
-from fencepost.parser.options import Asked
+from fencepost.parser.inputs import PreparedInput, error_text
+from fencepost.parser.options import CheckedOptions
 from fencepost.parser.predict import BATCH_WORDS, Done, no_progress, predict_batch
 from fencepost.structure import Document, Parse, Sentence
 
-CHUNK_WORDS = 10 * BATCH_WORDS  # that wait, so that sentences of similar length can go together
-CHUNK_TEXTS = 4096  # that wait, even if they are empty
+CHUNK_WORDS = 10 * BATCH_WORDS  # enough for batches of sentences of similar length
+CHUNK_TEXTS = 4096  # at most, even if they are empty
 MAX_WAIT = 0.1  # seconds
-_AHEAD = 256  # texts that a thread reads before they are asked for
+_READ_AHEAD = 256  # items in the queue of the reading thread
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class HasSentences(Protocol):
 
     @property
     def sentences(self) -> tuple[Sentence, ...]:
-        """Its sentences, which may be none."""
+        """The sentences; there may be none."""
 
 
 Item = TypeVar("Item", bound=HasSentences)
@@ -53,15 +53,15 @@ class TooLongError(DataError):
 
 
 class _StoppedError(Exception):
-    """Nobody waits for the rest."""
+    """The caller has closed the stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchParser:
-    """Parses sentences with a model, sorted by length and many at a time."""
+    """Parses the sentences of many items together, sorted by length."""
 
     model: Model
-    asked: Asked
+    options: CheckedOptions
     max_words: int
     done: Done = no_progress
 
@@ -70,188 +70,178 @@ class BatchParser:
     ) -> Iterator[tuple[Item, list[Result]]]:
         """Each item with the results of its sentences, in order.
 
-        While some are parsed, those before them are given out and those behind them are read. If
-        reading fails, the results of what was read before come first, and then the error.
+        While one chunk is parsed, the results of the one before are yielded and the next is read.
+        If reading fails, the results of all earlier items come first, and then the error.
 
         Args:
             items: anything with sentences.
-            words: parsed together.
-            max_wait: seconds that results wait for more items, which are then read in a thread of
-                their own; None: until there is enough.
+            words: the number of words in a chunk.
+            max_wait: the seconds after which a chunk is parsed before it is full; items are then
+                read in a thread of their own. None: only full chunks are parsed.
         """
-        read = _Items(items, max_wait)
+        reader = _ItemReader(items, max_wait)
         stop = Event()
         with ThreadPoolExecutor(1, thread_name_prefix="fencepost") as worker:
-            ahead: Future[list[tuple[Item, list[Result]]]] | None = None
+            current: Future[list[tuple[Item, list[Result]]]] | None = None
             try:
-                for chunk in _chunks(read, words):
-                    behind = ahead
-                    ahead = worker.submit(self.parse, chunk, stop=stop) if chunk else None
-                    if behind is not None:
-                        yield from behind.result()
-                if ahead is not None:
-                    yield from ahead.result()
-                if read.error is not None:
-                    raise read.error
+                for chunk in _chunks(reader, words):
+                    previous = current
+                    current = worker.submit(self.parse, chunk, stop=stop) if chunk else None
+                    if previous is not None:
+                        yield from previous.result()
+                if current is not None:
+                    yield from current.result()
+                if reader.error is not None:
+                    raise reader.error
             finally:
                 stop.set()
-                read.close()
+                reader.close()
 
     def parse(
         self,
         items: Sequence[Item],
         *,
-        keep: Callable[[Encoded], None] | None = None,
+        on_encoded: Callable[[Encoded], None] | None = None,
         stop: Event | None = None,
     ) -> list[tuple[Item, list[Result]]]:
         """Each item with the results of its sentences.
 
         Args:
-            items: parsed together.
-            keep: called with each batch of encoded sentences.
-            stop: set when nobody waits for the results any more.
+            items: the items to parse together.
+            on_encoded: called with each batch of encoded sentences.
+            stop: ends parsing between two batches when it is set.
         """
         sentences = [sentence for item in items for sentence in item.sentences]
-        results = iter(self._results(sentences, keep, stop))
-        return [(item, [next(results) for _ in item.sentences]) for item in items]
-
-    def _results(
-        self,
-        sentences: Sequence[Sentence],
-        keep: Callable[[Encoded], None] | None,
-        stop: Event | None,
-    ) -> list[Result]:
         results: dict[int, Result] = {
             row: TooLongError(len(sentence), self.max_words)
             for row, sentence in enumerate(sentences)
             if len(sentence) > self.max_words
         }
         short = [row for row in range(len(sentences)) if row not in results]
-        for rows in by_words([len(sentences[row]) for row in short], most=BATCH_WORDS):
+        for indices in by_words([len(sentences[row]) for row in short], most=BATCH_WORDS):
             if stop is not None and stop.is_set():
                 raise _StoppedError
-            batch = [sentences[short[row]] for row in rows]
-            parsed = self._separately(batch, keep)
-            results.update(zip((short[row] for row in rows), parsed, strict=True))
+            rows = [short[index] for index in indices]
+            batch = [sentences[row] for row in rows]
+            results.update(zip(rows, self._parse_batch(batch, on_encoded), strict=True))
             self.done(sum(map(len, batch)))
-        return [results[row] for row in range(len(sentences))]
+        in_order = (results[row] for row in range(len(sentences)))
+        return [(item, [next(in_order) for _ in item.sentences]) for item in items]
 
-    def _separately(
-        self, sentences: Sequence[Sentence], keep: Callable[[Encoded], None] | None
+    def _parse_batch(
+        self, sentences: Sequence[Sentence], on_encoded: Callable[[Encoded], None] | None
     ) -> list[Result]:
-        """The results of a batch; a sentence that fails takes no other down."""
+        """The results of a batch; one that fails is halved until the bad sentence is alone."""
         try:
-            return list(predict_batch(self.model, sentences, self.asked, keep=keep))
+            return list(predict_batch(self.model, sentences, self.options, on_encoded=on_encoded))
         except Exception as error:
             if len(sentences) == 1:
                 if not isinstance(error, ConstraintError):
                     _log.warning("a sentence could not be parsed", exc_info=True)
                 return [error]
         half = len(sentences) // 2
-        return [
-            result
-            for part in (sentences[:half], sentences[half:])
-            for result in self._separately(part, keep)
-        ]
+        halves = (sentences[:half], sentences[half:])
+        return [result for part in halves for result in self._parse_batch(part, on_encoded)]
 
 
 def status_of(error: Exception) -> str:
     """The status of a document with a sentence that has no parse."""
     if isinstance(error, TooLongError):
         return str(error)
-    return f"could not be parsed: {error if isinstance(error, ConstraintError) else told(error)}"
+    reason = error if isinstance(error, ConstraintError) else error_text(error)
+    return f"could not be parsed: {reason}"
 
 
-def document_of(item: Prepared, results: Iterable[Result]) -> Document:
-    """The document of an input whose sentences were parsed, or could not be."""
+def document_of(prepared: PreparedInput, results: Iterable[Result]) -> Document:
+    """The document of an input, with a status if it could not be parsed."""
     parses: list[Parse] = []
     for result in results:
         if not isinstance(result, Parse):
-            return Document((), item.text, status_of(result))
+            return Document((), prepared.text, status_of(result))
         parses.append(result)
-    if item.status is not None:
-        return Document((), item.text, item.status)
-    return Document(tuple(parses), item.text)
+    if prepared.status is not None:
+        return Document((), prepared.text, prepared.status)
+    return Document(tuple(parses), prepared.text)
 
 
-class _Items(Generic[Item]):
-    """Items, and None where they are slow to come.
+class _ItemReader(Generic[Item]):
+    """Iterates over items, with None for a pause in which a chunk should be parsed.
 
     Attributes:
-        error: raised when they were read; it ends them.
+        error: raised by the items; ends the iteration.
     """
 
-    def __init__(self, xs: Iterator[Item], max_wait: float | None) -> None:
-        self.xs = xs
+    def __init__(self, items: Iterator[Item], max_wait: float | None) -> None:
+        self.items = items
         self.max_wait = max_wait
         self.error: BaseException | None = None
-        self._line: Queue[Item | None] = Queue(_AHEAD)
+        self._queue: Queue[Item | None] = Queue(_READ_AHEAD)
         self._closed = Event()
 
     def __iter__(self) -> Iterator[Item | None]:
         if self.max_wait is None:
-            return self._here()
-        Thread(target=self._read, name="fencepost-reader", daemon=True).start()
-        return self._ahead(self.max_wait)
+            return self._read_here()
+        Thread(target=self._fill_queue, name="fencepost-reader", daemon=True).start()
+        return self._from_queue(self.max_wait)
 
     def close(self) -> None:
-        """Stop reading after the next input."""
+        """Stop reading after the next item."""
         self._closed.set()
         with suppress(Empty):
             while True:  # the thread may wait for room
-                self._line.get_nowait()
+                self._queue.get_nowait()
 
-    def _here(self) -> Iterator[Item]:
+    def _read_here(self) -> Iterator[Item]:
         while True:
             try:
-                x = next(self.xs)
+                item = next(self.items)
             except StopIteration:
                 return
             except Exception as error:
                 self.error = error
                 return
-            yield x
+            yield item
 
-    def _read(self) -> None:
-        """Read all in a thread of its own."""
+    def _fill_queue(self) -> None:
+        """Run in a thread of its own; None marks the end."""
         try:
-            for x in self.xs:
-                self._line.put(x)
+            for item in self.items:
+                self._queue.put(item)
                 if self._closed.is_set():
                     return
         except BaseException as error:
-            if "thread" in str(error):  # sqlite3 says so, for one
+            if "thread" in str(error):  # as in sqlite3's
                 error.add_note("parse_many(xs, max_wait=None) reads xs in the caller's thread")
             self.error = error
-        self._line.put(None)
+        self._queue.put(None)
 
-    def _ahead(self, max_wait: float) -> Iterator[Item | None]:
-        """The items that the thread has read; None twice where it waits."""
+    def _from_queue(self, max_wait: float) -> Iterator[Item | None]:
+        """The items of the queue; None twice for a pause: to parse a chunk, then to yield it."""
         pauses, deadline = 2, 0.0
         while True:
             timeout = None if pauses == 2 else max(0.0, deadline - monotonic())
             try:
-                one = self._line.get(timeout=timeout)
+                item = self._queue.get(timeout=timeout)
             except Empty:
                 pauses, deadline = pauses + 1, monotonic() + max_wait
                 yield None
                 continue
-            if one is None:
+            if item is None:
                 return
             if pauses:
                 pauses, deadline = 0, monotonic() + max_wait
-            yield one
+            yield item
 
 
-def _chunks(items: _Items[Item], words: int) -> Iterator[list[Item]]:
-    """Items that are parsed together: enough of them, or all that came before a pause."""
+def _chunks(items: _ItemReader[Item], words: int) -> Iterator[list[Item]]:
+    """Group items into chunks of so many words, or fewer where there is a pause."""
     chunk: list[Item] = []
     count = 0
-    for one in items:
-        if one is not None:
-            chunk.append(one)
-            count += sum(map(len, one.sentences))
-        if one is None or count >= words or len(chunk) >= CHUNK_TEXTS:
+    for item in items:
+        if item is not None:
+            chunk.append(item)
+            count += sum(map(len, item.sentences))
+        if item is None or count >= words or len(chunk) >= CHUNK_TEXTS:
             yield chunk
             chunk, count = [], 0
     if chunk:

@@ -1,4 +1,4 @@
-"""Sentences as a network has read them, before anything is looked for in them."""
+"""Sentences as vectors of boundaries, before search."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from fencepost.batching.arrays import Floats, Ints
 from fencepost.checkpoints.model import Model
 from fencepost.structure import Sentence
 
-_RECENT_WORDS = 20_000  # whose boundaries are kept
+_CACHED_WORDS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
     """Sentences and the vectors of their boundaries."""
 
-    sentences: tuple[Sentence, ...]  # with tags, if these were asked for
+    sentences: tuple[Sentence, ...]  # with tags, if these are among the tasks
     boundaries: Floats  # (sentences, n + 1, width)
     lengths: Ints  # in words, (sentences,)
 
 
 def encode(model: Model, sentences: Sequence[Sentence], *, tasks: Collection[str]) -> Encoded:
-    """Read sentences of at least one word, and find their tags if these are asked for.
+    """Encode sentences of at least one word, and predict their tags if these are among the tasks.
 
     Args:
-        model: to encode with.
-        sentences: tags that they have are kept.
-        tasks: `tags`, or not.
+        model: the model to encode with.
+        sentences: their own tags stay.
+        tasks: the tasks; only `tags` matters here.
     """
     inputs = model.read([sentence.words for sentence in sentences])
     boundaries, scores = model.network.read(inputs, tags="tags" in tasks)
@@ -51,33 +51,33 @@ def _tagged(model: Model, sentence: Sentence, numbers: Sequence[int]) -> Sentenc
     return replace(sentence, tags=tags)
 
 
-class Recent:
-    """The boundaries of the sentences that were read last, so that they need not be read again."""
+class EncodingCache:
+    """The boundary vectors of the most recent sentences."""
 
-    def __init__(self, most: int = _RECENT_WORDS) -> None:
-        self.most = most
-        self._kept: OrderedDict[tuple[str, ...], Floats] = OrderedDict()
+    def __init__(self, max_words: int = _CACHED_WORDS) -> None:
+        self.max_words = max_words
+        self._boundaries: OrderedDict[tuple[str, ...], Floats] = OrderedDict()
         self._words = 0
         self._lock = Lock()
 
-    def keep(self, encoded: Encoded) -> None:
-        """Remember them, and forget the oldest."""
+    def add(self, encoded: Encoded) -> None:
+        """Add sentences, and remove the oldest ones beyond `max_words`."""
         for sentence, boundaries in zip(encoded.sentences, encoded.boundaries, strict=True):
             with self._lock:
-                self._forget(sentence.words)
-                self._kept[sentence.words] = boundaries[: len(sentence) + 1].copy()
+                self._remove(sentence.words)
+                self._boundaries[sentence.words] = boundaries[: len(sentence) + 1].copy()
                 self._words += len(sentence)
-                while self._words > self.most:
-                    self._forget(next(iter(self._kept)))
+                while self._words > self.max_words:
+                    self._remove(next(iter(self._boundaries)))
 
-    def _forget(self, words: tuple[str, ...]) -> None:
-        if self._kept.pop(words, None) is not None:
+    def _remove(self, words: tuple[str, ...]) -> None:
+        if self._boundaries.pop(words, None) is not None:
             self._words -= len(words)
 
-    def find(self, sentence: Sentence) -> Encoded | None:
-        """The encoding of a sentence; None if it is no longer there."""
+    def get(self, sentence: Sentence) -> Encoded | None:
+        """The encoding of a sentence; None if it is not in the cache."""
         with self._lock:
-            boundaries = self._kept.get(sentence.words)
+            boundaries = self._boundaries.get(sentence.words)
         if boundaries is None:
             return None
         return Encoded((sentence,), boundaries[None], np.array([len(sentence)]))

@@ -11,7 +11,7 @@ import numpy as np
 
 from fencepost.checkpoints.model import Model
 from fencepost.decoding.walk import sample
-from fencepost.parser.assembly import Reading, parse_of, readings_of
+from fencepost.parser.assembly import LayerParse, layer_parses, parse_of
 from fencepost.parser.encoding import Encoded
 from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
 from fencepost.structure.span import by_place
@@ -19,12 +19,12 @@ from fencepost.tasks import constituency, entities
 from fencepost.tasks.labels import split_spans
 from fencepost.tasks.layers import layer_spans
 
-_MOST_WORDS = 30_000  # of all samples that are drawn at a time
+_MOST_WORDS = 30_000  # in all samples of a batch
 
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """How probable a labelled span is, whatever else is in the parse."""
+    """The marginal probability of a labelled span."""
 
     span: Span
     probability: float  # the share of samples that have it
@@ -39,80 +39,84 @@ class Marginals:
     samples: int
     tree: tuple[Posterior, ...] | None  # the most probable first
     entities: tuple[Posterior, ...] | None
-    majority: Parse  # minimum Bayes risk: fewest wrong and missing spans to be expected
+    majority: Parse  # minimum Bayes risk: the fewest wrong and missing spans in expectation
 
 
-def draw(
+def sample_parses(
     model: Model, encoded: Encoded, layers: Sequence[str], *, samples: int, seed: int
 ) -> list[Parse]:
-    """Parses of one sentence, drawn by their probability.
+    """Sample parses of one sentence.
 
     Args:
-        model: to sample from.
+        model: the model to sample from.
         encoded: the sentence.
-        layers: to sample, each by itself.
-        samples: how many parses.
-        seed: of chance.
+        layers: the layers, which are independent of each other.
+        samples: the number of parses.
+        seed: the random seed.
     """
     (sentence,) = encoded.sentences
     generator = np.random.default_rng(seed)
-    at_once = max(_MOST_WORDS // len(sentence), 1)
-    ways: list[dict[str, Reading]] = [{} for _ in range(samples)]
+    batch_size = max(_MOST_WORDS // len(sentence), 1)
+    choices = 2 * (2 * len(sentence) - 1)  # a boundary and a label at each step
+    combinations: list[dict[str, LayerParse]] = [{} for _ in range(samples)]
     for layer in layers:
-        for first in range(0, samples, at_once):
-            some = ways[first : first + at_once]
-            chances = generator.random(
-                (1, len(some), 2 * (2 * len(sentence) - 1)), dtype=np.float32
-            )
-            found = sample(
+        for first in range(0, samples, batch_size):
+            batch = combinations[first : first + batch_size]
+            derivations = sample(
                 model.network.stepper(layer),
                 encoded.boundaries,
                 encoded.lengths,
                 model.rules(layer),
-                chances,
+                generator.random((1, len(batch), choices), dtype=np.float32),
             )
-            (readings,) = readings_of(found, model.numbers.labels[layer])
-            for way, reading in zip(some, readings, strict=True):
-                way[layer] = reading
-    return [parse_of(sentence, way, wrapper=model.numbers.wrapper) for way in ways]
+            (parses,) = layer_parses(derivations, model.numbers.labels[layer])
+            for combination, parse in zip(batch, parses, strict=True):
+                combination[layer] = parse
+    wrapper = model.numbers.wrapper
+    return [parse_of(sentence, combination, wrapper=wrapper) for combination in combinations]
 
 
 def marginals_of(samples: Sequence[Parse]) -> Marginals:
-    """The marginals of one sentence, from samples of its parses.
+    """Estimate the marginals of one sentence from samples of its parses.
 
-    A span is in the parse of the majority if more than half of the samples have one there; two such
-    spans are together in some sample, so they never cross. Of the labels seen there it has the most
-    frequent one. No other parse has fewer wrong and missing places to be expected.
+    The majority parse has a span wherever more than half of the samples have one; two such spans
+    are together in some sample, so they never cross. Its label is the most frequent one there.
     """
-    sentence = samples[0].sentence
-    found: dict[str, tuple[Posterior, ...] | None] = {}
-    spans: dict[str, tuple[Span, ...]] = {}
-    for layer in ("tree", "entities"):
-        joined = [layer_spans(sample, layer) for sample in samples]
+    sentence, first = samples[0].sentence, samples[0]
+    posteriors: dict[str, tuple[Posterior, ...]] = {}
+    majority: dict[str, tuple[Span, ...]] = {}
+    for layer, kind in (("tree", FoundSpan), ("entities", Entity)):
+        if getattr(first, layer) is None:
+            continue
         counts = Counter(
-            span for one in joined if one is not None for span in one if span.label is not None
+            span
+            for parse in samples
+            for span in layer_spans(parse, layer) or ()
+            if span.label is not None
         )
-        is_there = joined[0] is not None
-        kind = FoundSpan if layer == "tree" else Entity
-        found[layer] = _posteriors(counts, len(samples), kind, sentence) if is_there else None
-        if is_there:
-            spans[layer] = _majority(counts, len(samples))
-    tree, named = None, None
-    if "tree" in spans:
-        wrapper = samples[0].tree.wrapper if samples[0].tree else None
-        drawn = constituency.decode(sentence, spans["tree"], wrapper=wrapper)
-        tree = Tree(sentence, _sure(drawn.spans, found["tree"] or (), FoundSpan, sentence))
-    if "entities" in spans:
-        named = _sure(entities.decode(spans["entities"]), found["entities"] or (), Entity, sentence)
+        posteriors[layer] = _posteriors(counts, len(samples), kind, sentence)
+        majority[layer] = _majority(counts, len(samples))
+    tree, mentions = None, None
+    if "tree" in majority:
+        wrapper = first.tree.wrapper if first.tree else None
+        spans = constituency.decode(sentence, majority["tree"], wrapper=wrapper).spans
+        tree = Tree(sentence, _with_probabilities(spans, posteriors["tree"], FoundSpan, sentence))
+    if "entities" in majority:
+        decoded = entities.decode(majority["entities"])
+        mentions = _with_probabilities(decoded, posteriors["entities"], Entity, sentence)
     return Marginals(
-        sentence, len(samples), found["tree"], found["entities"], Parse(sentence, tree, named)
+        sentence,
+        len(samples),
+        posteriors.get("tree"),
+        posteriors.get("entities"),
+        Parse(sentence, tree, mentions),
     )
 
 
 def _posteriors(
     counts: Counter[Span], samples: int, kind: type[FoundSpan], sentence: Sentence
 ) -> tuple[Posterior, ...]:
-    """Of single labels: a chain counts for each label in it."""
+    """The posteriors of single labels; a chain counts for each of its labels."""
     single: Counter[Span] = Counter()
     for span, count in counts.items():
         for part in set(split_spans([span])):
@@ -129,6 +133,7 @@ def _posteriors(
 
 
 def _majority(counts: Counter[Span], samples: int) -> tuple[Span, ...]:
+    """The most frequent span at each place where more than half of the samples have one."""
     places: Counter[tuple[int, int]] = Counter()
     best: dict[tuple[int, int], Span] = {}
     for span, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
@@ -137,13 +142,12 @@ def _majority(counts: Counter[Span], samples: int) -> tuple[Span, ...]:
     return tuple(by_place(best[place] for place, count in places.items() if count > samples / 2))
 
 
-def _sure(
+def _with_probabilities(
     spans: Sequence[Span],
     posteriors: Sequence[Posterior],
     kind: type[FoundSpan],
     sentence: Sentence,
 ) -> tuple[FoundSpan, ...]:
-    """Spans with their posteriors for probabilities."""
-    known = {row.span: row.probability for row in posteriors}
-    # The wrapper is not drawn: it is always there.
-    return tuple(kind(*span, sentence, known.get(span, 1.0)) for span in spans)
+    probabilities = {row.span: row.probability for row in posteriors}
+    # The wrapper is not sampled: it is always there.
+    return tuple(kind(*span, sentence, probabilities.get(span, 1.0)) for span in spans)

@@ -1,7 +1,7 @@
-"""Memory that is free, given back to the system.
+"""Free memory returned to the operating system.
 
-Batches of ever other shapes leave holes between what stays in memory. The C library keeps these
-for later, and a process that parses for hours would grow, though nothing is lost.
+Batches of varying shapes fragment the heap. The C library keeps the holes for later, so a process
+that parses for hours would grow without a leak.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ import sys
 import time
 
 
-class Upkeep:
-    """Gives free memory back now and then.
+class MemoryTrimmer:
+    """Returns free memory at regular intervals.
 
     Args:
-        seconds: between two times, at least; each takes about ten milliseconds.
+        seconds: the shortest interval; each time takes about ten milliseconds.
     """
 
     def __init__(self, *, seconds: float = 1.0) -> None:
         self._seconds = seconds
         self._last = time.monotonic()
 
-    def look(self) -> bool:
-        """Give back what is free, if it is time to; whether it was done."""
+    def trim_if_due(self) -> bool:
+        """Return free memory if the interval is over; True if some was returned."""
         now = time.monotonic()
         if now - self._last < self._seconds:
             return False
         self._last = now
-        return give_back()
+        return trim_memory()
 
 
-def give_back() -> bool:
-    """Give free memory back; False: this system has no way to be told to."""
+def trim_memory() -> bool:
+    """Return free memory to the system; False where the C library has no such function."""
     try:
         trim = ctypes.CDLL(None).malloc_trim if sys.platform == "linux" else None
     except (AttributeError, OSError):  # a C library that is not glibc

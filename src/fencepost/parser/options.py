@@ -34,13 +34,12 @@ from fencepost.transition.constraints import Reach
 if TYPE_CHECKING:
     from fencepost.checkpoints.model import Model
 
-Asking = tuple[int, int, str | None]  # start, end, and a label or None for any
-Task = Literal["tree", "entities", "tags"]  # of our heads; a model may have only some
+PlacedSpan = tuple[int, int, str | None]  # start, end, and a label or None for any
+Task = Literal["tree", "entities", "tags"]  # the heads that a model may have
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_FEWEST = 10  # beams for several readings, if nobody says how many
-_MOST_NAMED = 20  # labels in a message
-
+_MIN_N_BEST_BEAMS = 10  # the default width of the beam for several parses, at least
+_MOST_LISTED = 20  # labels in a message
 
 _KINDS = {
     bool: "True or False",
@@ -53,22 +52,23 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The definition of an option, beside its name and its type in Python."""
+    """The definition of an option, except for its name and its Python type."""
 
     help: str
     default: Any = None
-    json: Any = None  # the type in JSON and configuration files, if it is another
+    json: Any = None  # the type in JSON and configuration files, if it differs from Python's
     minimum: float | None = None
     maximum: float | None = None
     check: Callable[[str, Any], Any] | None = None  # returns the value to use
-    record: Callable[[Any], Any] | None = lambda value: value  # None: may differ in a corpus run
-    placed: bool = False  # counts the words of one sentence, so it does not suit several
+    # As plain data in the record of a corpus run; None: the value may differ within a run.
+    record: Callable[[Any], Any] | None = lambda value: value
+    placed: bool = False  # whether it counts the words of one sentence
 
     def checked(self, name: str, value: Any) -> Any:
-        """The value to use.
+        """Validate a value and return the one to use.
 
         Raises:
-            ConfigError: the value is of the wrong type, or out of range.
+            ConfigError: the value has the wrong type, or is out of range.
         """
         if self.check is not None:
             return self.check(name, value)
@@ -76,7 +76,7 @@ class Option:
         is_kind = isinstance(value, Real if self.json is float else self.json)
         if (
             is_kind
-            and isinstance(value, bool) == (self.json is bool)  # which Python takes for a number
+            and isinstance(value, bool) == (self.json is bool)  # bool is a subclass of int
             and (low is None or value >= low)
             and (high is None or value <= high)
         ):
@@ -86,19 +86,19 @@ class Option:
         raise ConfigError(f"{name}: {expected}, not {clipped(repr(value))}")
 
 
-def _later(name: str, value: Any) -> Any:
-    """No check yet: it needs the model."""
+def _unchecked(name: str, value: Any) -> Any:
+    """Accept any value: only the model tells which ones are right."""
     return value
 
 
-def _each(into: Callable[[Iterable[Any]], Any]) -> Callable[[str, Any], Any]:
-    """A check of several things; a text alone is left to those who know what it means."""
+def _collected(collect: Callable[[Iterable[Any]], Any]) -> Callable[[str, Any], Any]:
+    """A check that the value is iterable; a single string passes, for `checked_options`."""
 
     def check(name: str, value: Any) -> Any:
         if value is None or isinstance(value, str):
             return value
         if isinstance(value, Iterable):
-            return into(value)
+            return collect(value)
         raise ConfigError(f"{name}: a list, not {clipped(repr(value))}")
 
     return check
@@ -115,8 +115,8 @@ def _gazetteer(name: str, value: Any) -> Gazetteer | None:
 def _digest(gazetteer: Gazetteer | None) -> str | None:
     if gazetteer is None:
         return None
-    known = repr(sorted(gazetteer.labels.items())).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(known).hexdigest()
+    entries = repr(sorted(gazetteer.labels.items())).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(entries).hexdigest()
 
 
 class ManyOptions(TypedDict, total=False):
@@ -128,12 +128,12 @@ class ManyOptions(TypedDict, total=False):
             "What to find: tree (with its tags), entities, tags. Without it, all that the model "
             "can.",
             json=list[str] | None,
-            check=_each(tuple),
+            check=_collected(tuple),
         ),
     ]
     beams: Annotated[
         int | None,
-        Option("Width of the beam; 1 is greedy. Without it, the model's own.", check=_later),
+        Option("Width of the beam; 1 is greedy. Without it, the model's own.", check=_unchecked),
     ]
     min_probability: Annotated[
         float, Option("Leave out entities that are less probable.", 0.0, minimum=0, maximum=1)
@@ -146,7 +146,7 @@ class ManyOptions(TypedDict, total=False):
         Option(
             "The only labels to use, for heads that have any of them.",
             json=list[str] | None,
-            check=_each(lambda labels: tuple(sorted(labels, key=str))),
+            check=_collected(lambda labels: tuple(sorted(labels, key=str))),
         ),
     ]
     root: Annotated[str | None, Option("The label of each whole sentence.")]
@@ -167,24 +167,24 @@ class ParseOptions(ManyOptions, total=False):
     """The options of `Parser.parse`."""
 
     must: Annotated[
-        Iterable[Asking],
+        Iterable[PlacedSpan],
         Option(
             "Spans that have to be there: start, end, and a label or none for any; boundaries "
             "count from 0. For one sentence.",
             (),
-            json=list[Asking],
-            check=_each(tuple),
+            json=list[PlacedSpan],
+            check=_collected(tuple),
             record=None,
             placed=True,
         ),
     ]
     forbid: Annotated[
-        Iterable[Asking],
+        Iterable[PlacedSpan],
         Option(
             "Spans that must not be there: with that label, or none for any. For one sentence.",
             (),
-            json=list[Asking],
-            check=_each(tuple),
+            json=list[PlacedSpan],
+            check=_collected(tuple),
             record=None,
             placed=True,
         ),
@@ -204,11 +204,11 @@ OPTIONS = options_of(ParseOptions)
 
 
 def complete(options: ParseOptions) -> ParseOptions:
-    """All options with the values to use: those of the caller, checked, or else the defaults.
+    """Validate options, and add the defaults of those that are missing.
 
     Raises:
         TypeError: there is no such option.
-        ConfigError: a value is of the wrong type, or out of range.
+        ConfigError: a value has the wrong type, or is out of range.
     """
     for name in options:
         if name not in OPTIONS:
@@ -222,8 +222,8 @@ def complete(options: ParseOptions) -> ParseOptions:
     return cast(ParseOptions, values)
 
 
-def explained(function: Function) -> Function:
-    """Complete the docstring of a function that takes options with their explanations."""
+def documents_options(function: Function) -> Function:
+    """Decorate a function that takes options: append their help to its docstring."""
     is_many = "ManyOptions" in function.__annotations__["options"]
     lines = (
         f"{name}: {option.help}"
@@ -235,54 +235,59 @@ def explained(function: Function) -> Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Checked options of parsing: tasks, search and constraints."""
+class CheckedOptions:
+    """Options of parsing that were checked against a model."""
 
     tasks: tuple[str, ...]
     beams: int = 1
     canonical: bool = True
     constraints: Mapping[str, Constraints] = field(default_factory=dict)  # by layer
     gazetteer: Gazetteer | None = None
-    options: ParseOptions = field(default_factory=lambda: complete({}))  # all of them
+    values: ParseOptions = field(default_factory=lambda: complete({}))  # of all options
 
     @property
     def is_placed(self) -> bool:
-        """Whether anything is asked of certain words, so that it suits one sentence only."""
-        return any(one.must or one.forbid for one in self.constraints.values())
+        """Whether some constraint counts the words of one sentence."""
+        return any(layer.must or layer.forbid for layer in self.constraints.values())
 
-    def of(self, sentence: Sentence) -> dict[str, Constraints]:
-        """The constraints on a sentence's layers, before any of them is found."""
-        found = dict(self.constraints)
+    def constraints_on(self, sentence: Sentence) -> dict[str, Constraints]:
+        """The constraints on a sentence by layer, before any layer is parsed."""
+        constraints = dict(self.constraints)
         if self.gazetteer is not None:
-            entities = found.get("entities", Constraints())
-            known = self._known(sentence, found)
-            found["entities"] = replace(entities, must=entities.must + known)
-        if self.options["consistent"] and "entities" in found:
-            musts = tuple(span[:2] for span in found["entities"].must)
-            tree = found.get("tree", Constraints())
-            found["tree"] = replace(tree, uncrossed=tree.uncrossed + musts)
-        return {layer: one for layer, one in found.items() if one != Constraints()}
+            entities = constraints.get("entities", Constraints())
+            spans = self._gazetteer_spans(sentence)
+            constraints["entities"] = replace(entities, must=entities.must + spans)
+        if self.values["consistent"] and "entities" in constraints:
+            musts = tuple(span[:2] for span in constraints["entities"].must)
+            tree = constraints.get("tree", Constraints())
+            constraints["tree"] = replace(tree, uncrossed=tree.uncrossed + musts)
+        return {name: layer for name, layer in constraints.items() if layer != Constraints()}
 
-    def _known(self, sentence: Sentence, asked: Mapping[str, Constraints]) -> tuple[Span, ...]:
+    def _gazetteer_spans(self, sentence: Sentence) -> tuple[Span, ...]:
         """The spans of the gazetteer, except where the caller constrains the same words."""
         assert self.gazetteer is not None
-        entities = asked.get("entities", Constraints())
-        spoken = {span[:2] for span in (*entities.must, *entities.forbid)}
+        entities = self.constraints.get("entities", Constraints())
+        constrained = {span[:2] for span in (*entities.must, *entities.forbid)}
         musts = entities.must
-        if self.options["consistent"] and "tree" in asked:
-            musts += asked["tree"].must
+        if self.values["consistent"] and "tree" in self.constraints:
+            musts += self.constraints["tree"].must
         reach = Reach.of([must[:2] for must in musts], len(sentence))
         return tuple(
             span
             for span in self.gazetteer.find(sentence.words)
-            if span[:2] not in spoken and not reach.crosses(span.start, span.end)
+            if span[:2] not in constrained and not reach.crosses(span.start, span.end)
         )
 
 
-def asked_of(model: Model, *, best: int | None = None, **options: Unpack[ParseOptions]) -> Asked:
-    """Check options against a model, as `Parser.parse` does.
+def checked_options(
+    model: Model, *, best: int | None = None, **options: Unpack[ParseOptions]
+) -> CheckedOptions:
+    """Check options against a model.
 
-    `best` is how many readings of a sentence are wanted; None: the parse alone.
+    Args:
+        model: the model to parse with.
+        best: the number of parses per sentence; None: only the best one.
+        options: as for `Parser.parse`.
 
     Raises:
         TypeError: there is no such option.
@@ -290,13 +295,17 @@ def asked_of(model: Model, *, best: int | None = None, **options: Unpack[ParseOp
         ConstraintError: no head has such a label.
     """
     values = complete(options)
-    width = beams_of(model, values["beams"], best=best)
-    asked = _tasks(model, values["tasks"])
-    heads = {name: parts_of(model, name) for name in POINTING if name in asked}
+    beams = beams_of(model, values["beams"], best=best)
+    tasks = _checked_tasks(model, values["tasks"])
+    heads = {name: labels_of(model, name) for name in POINTING if name in tasks}
     if values["consistent"] and len(heads) < len(POINTING):
-        raise ConfigError(f"consistent: needs tree and entities, not only {', '.join(asked)}")
-    if values["names"]:
-        asked = _with_tags(model, asked)
+        raise ConfigError(f"consistent: needs tree and entities, not only {', '.join(tasks)}")
+    if values["names"]:  # tags tell names from other entities
+        if "entities" not in tasks:
+            raise ConfigError(f"names: needs entities, not only {', '.join(tasks)}")
+        if "tags" not in model.heads.names:
+            raise ConfigError("names: needs tags, which this model does not find")
+        tasks = tuple(dict.fromkeys((*tasks, "tags")))
     constraints = _by_head(
         heads,
         Constraints.of(
@@ -309,30 +318,21 @@ def asked_of(model: Model, *, best: int | None = None, **options: Unpack[ParseOp
     gazetteer = cast(Gazetteer | None, values["gazetteer"])
     if gazetteer is not None:
         if "entities" not in heads:
-            raise ConfigError(f"gazetteer: needs entities, not only {', '.join(asked)}")
+            raise ConfigError(f"gazetteer: needs entities, not only {', '.join(tasks)}")
         for label in sorted(set(gazetteer.labels.values())):
-            _heads_of(label, {"entities": heads["entities"]})
-    return Asked(
-        asked,
-        width,
+            _heads_with(label, {"entities": heads["entities"]})
+    return CheckedOptions(
+        tasks,
+        beams,
         constraints=constraints,
         gazetteer=gazetteer,
-        options={**values, "tasks": asked, "beams": width},
+        values={**values, "tasks": tasks, "beams": beams},
     )
 
 
-def _with_tags(model: Model, asked: tuple[str, ...]) -> tuple[str, ...]:
-    """The tasks with tags, by which names are told from other entities."""
-    if "entities" not in asked:
-        raise ConfigError(f"names: needs entities, not only {', '.join(asked)}")
-    if "tags" not in model.heads.names:
-        raise ConfigError("names: needs tags, which this model does not find")
-    return tuple(dict.fromkeys((*asked, "tags")))
-
-
-def record_of(asked: Asked) -> dict[str, Any]:
-    """The options of a corpus run, as plain data; a run goes on only with the same."""
-    values = cast(Mapping[str, Any], asked.options)
+def record_of(options: CheckedOptions) -> dict[str, Any]:
+    """Options as plain data; a corpus run resumes only with the same."""
+    values = cast(Mapping[str, Any], options.values)
     return {
         name: option.record(values[name])
         for name, option in OPTIONS.items()
@@ -341,13 +341,13 @@ def record_of(asked: Asked) -> dict[str, Any]:
 
 
 def beams_of(model: Model, beams: int | None, *, best: int | None = None) -> int:
-    """The width of the beam: the one that is asked for, or else the model's own.
+    """The width of the beam.
 
     Args:
-        model: to parse with.
-        beams: what is asked for; None: the model's own, for several readings no less than these
+        model: the model to parse with.
+        beams: the width; None: the model's own, and for several parses at least their number
             and 10.
-        best: how many readings are wanted; None: the parse alone.
+        best: the number of parses per sentence; None: only the best one.
 
     Raises:
         ConfigError: one of them is no whole number, or too large.
@@ -358,87 +358,98 @@ def beams_of(model: Model, beams: int | None, *, best: int | None = None) -> int
         best = whole_number("n_best", best)
     if beams is not None:
         return whole_number("beams", beams)
-    return model.search.beams if best is None else max(model.search.beams, best, _FEWEST)
+    width = model.search.beams
+    return width if best is None else max(width, best, _MIN_N_BEST_BEAMS)
 
 
-def _tasks(model: Model, tasks: Collection[str] | None) -> tuple[str, ...]:
-    """The heads that have to be asked for some tasks; what cannot be asked is refused."""
-    known = model.heads.names
+def _checked_tasks(model: Model, tasks: Collection[str] | None) -> tuple[str, ...]:
+    """The heads to parse with; a tree brings tags for its leaves."""
+    heads = model.heads.names
     if tasks is None:
-        return known
+        return heads
     if not isinstance(tasks, Iterable):
         raise ConfigError(f"tasks: a list of names or None, not {clipped(repr(tasks))}")
-    asked = (tasks,) if isinstance(tasks, str) else tuple(tasks)
-    if "tree" in asked and "tags" in known:
-        asked += ("tags",)  # a tree has them on its leaves
-    for task in asked:
-        if task not in known:
-            raise ConfigError(f"this model has no head for {task!r}; it has {', '.join(known)}")
-    return tuple(dict.fromkeys(asked))
+    names = (tasks,) if isinstance(tasks, str) else tuple(tasks)
+    if "tree" in names and "tags" in heads:
+        names += ("tags",)
+    for name in names:
+        if name not in heads:
+            raise ConfigError(f"this model has no head for {name!r}; it has {', '.join(heads)}")
+    return tuple(dict.fromkeys(names))
 
 
-def _by_head(heads: Mapping[str, set[str]], asked: Constraints) -> dict[str, Constraints]:
-    """The constraints of each head.
+def _by_head(
+    heads: Mapping[str, Collection[str]], constraints: Constraints
+) -> dict[str, Constraints]:
+    """Distribute constraints over the heads that have their labels.
 
-    Each label is that of the head that knows it. What has no label, or one that both know, is
-    asked of the tree if there is one.
+    A span without a label, or with one that several heads have, goes to the tree if there is one.
     """
-    if asked == Constraints():
+    if constraints == Constraints():
         return {}
     if not heads:
         raise ConstraintError("constraints need a head for trees or entities to be asked")
-    if asked.labels is not None and not asked.labels:
+    if constraints.labels is not None and not constraints.labels:
         raise ConstraintError("labels is empty; it should name some, or be None for all")
-    musts, forbids = _dealt(asked.must, heads), _dealt(asked.forbid, heads)
-    found = {name: Constraints(tuple(musts[name]), tuple(forbids[name])) for name in heads}
-    for label in sorted(asked.labels or ()):
-        for name in _heads_of(label, heads):
-            labels = (found[name].labels or frozenset()) | {label}
-            found[name] = replace(found[name], labels=labels)
-    if asked.root is not None:
-        name = _heads_of(asked.root, heads)[0]
+    musts, forbids = (
+        _spans_by_head(constraints.must, heads),
+        _spans_by_head(constraints.forbid, heads),
+    )
+    by_head = {name: Constraints(tuple(musts[name]), tuple(forbids[name])) for name in heads}
+    for label in sorted(constraints.labels or ()):
+        for name in _heads_with(label, heads):
+            labels = (by_head[name].labels or frozenset()) | {label}
+            by_head[name] = replace(by_head[name], labels=labels)
+    root = constraints.root
+    if root is not None:
+        name = _heads_with(root, heads)[0]
         if name != "tree" and "tree" in heads:
             raise ConstraintError(
-                f"root is {asked.root!r}, a label of {name}; with a tree, root is one of its "
-                f"labels: {_some(sorted(heads['tree']))}. For {name} alone, pass "
-                f"tasks=[{name!r}]; for a span, must=[(start, end, {asked.root!r})]"
+                f"root is {root!r}, a label of {name}; with a tree, root is one of its "
+                f"labels: {_listed(sorted(heads['tree']))}. For {name} alone, pass "
+                f"tasks=[{name!r}]; for a span, must=[(start, end, {root!r})]"
             )
-        found[name] = replace(found[name], root=asked.root)
-    return {name: one for name, one in found.items() if one != Constraints()}
+        by_head[name] = replace(by_head[name], root=root)
+    return {name: head for name, head in by_head.items() if head != Constraints()}
 
 
-def parts_of(model: Model, task: str) -> set[str]:
-    """The labels of a task, those of chains one by one, with the wrapper of trees."""
+def labels_of(model: Model, task: str) -> set[str]:
+    """The labels of a task: chains split into single labels, and the wrapper of trees added."""
     names = model.numbers.labels[task].names
     if task not in POINTING:  # a tag may well hold a plus sign
         return set(names)
-    parts = {part for chain in names for part in split(chain)}
+    labels = {label for chain in names for label in split(chain)}
     wrapper = model.numbers.wrapper if task == "tree" else None
-    return parts if wrapper is None else parts | {wrapper}
+    return labels if wrapper is None else labels | {wrapper}
 
 
-def _dealt(spans: Iterable[Span], heads: Mapping[str, set[str]]) -> dict[str, list[Span]]:
-    """Spans by the head that each is asked of."""
-    found: dict[str, list[Span]] = {name: [] for name in heads}
+def _spans_by_head(
+    spans: Iterable[Span], heads: Mapping[str, Collection[str]]
+) -> dict[str, list[Span]]:
+    by_head: dict[str, list[Span]] = {name: [] for name in heads}
     for span in spans:
-        name = next(iter(heads if span.label is None else _heads_of(span.label, heads)))
-        found[name].append(span)
-    return found
+        name = next(iter(heads if span.label is None else _heads_with(span.label, heads)))
+        by_head[name].append(span)
+    return by_head
 
 
-def _heads_of(label: str, heads: Mapping[str, set[str]]) -> Sequence[str]:
-    """The heads that know a label, which may be part of a chain."""
-    found = [name for name, parts in heads.items() if label in parts]
-    if not found:
-        all_known = sorted(set().union(*heads.values()))
-        close = get_close_matches(label, all_known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"it has {_some(all_known)}"
+def _heads_with(label: str, heads: Mapping[str, Collection[str]]) -> Sequence[str]:
+    """The heads that have a label, alone or in a chain.
+
+    Raises:
+        ConstraintError: there is none; the message names similar labels.
+    """
+    names = [name for name, labels in heads.items() if label in labels]
+    if not names:
+        labels = sorted(set().union(*heads.values()))
+        close = get_close_matches(label, labels, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"it has {_listed(labels)}"
         raise ConstraintError(f"the model has no label {label!r} for {' or '.join(heads)}; {hint}")
-    return found
+    return names
 
 
-def _some(labels: Sequence[str]) -> str:
-    """Labels as a message names them."""
-    named = ", ".join(label or "''" for label in labels[:_MOST_NAMED])
-    more = len(labels) - _MOST_NAMED
-    return f"{named} … and {more} more (parser.labels)" if more > 0 else named
+def _listed(labels: Sequence[str]) -> str:
+    """Labels for a message, the first 20 of them."""
+    listed = ", ".join(label or "''" for label in labels[:_MOST_LISTED])
+    more = len(labels) - _MOST_LISTED
+    return f"{listed} … and {more} more (parser.labels)" if more > 0 else listed

@@ -1,4 +1,4 @@
-"""Parses of sentences, batched by words and in the order that they came in."""
+"""Parses of sentences, in batches."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from fencepost.checkpoints.model import Model
 from fencepost.decoding.beam import beam
 from fencepost.decoding.constraints import RowLimits, limits_of
 from fencepost.decoding.walk import greedy
-from fencepost.parser.assembly import Reading, parse_of, readings_of
+from fencepost.parser.assembly import LayerParse, layer_parses, parse_of
 from fencepost.parser.encoding import Encoded, encode
-from fencepost.parser.options import Asked, beams_of
+from fencepost.parser.options import CheckedOptions, beams_of
 from fencepost.structure import Parse, Sentence, Span
 from fencepost.tasks.layers import POINTING
 from fencepost.transition import Constraints
 
-BATCH_WORDS = 3000  # read at a time
+BATCH_WORDS = 3000
 Done = Callable[[int], None]  # called with the number of words after each batch
 
 
@@ -36,171 +36,174 @@ def predict(
     batch_words: int = BATCH_WORDS,
     done: Done = no_progress,
 ) -> list[Parse]:
-    """The best parse of each sentence, with the layers that the model has heads for.
+    """The best parse of each sentence.
 
     Args:
-        model: to parse with.
-        sentences: with their words; tags that they have are kept.
-        tasks: heads to parse with; None: all.
-        beams: 1 is greedy search; None: the model's own width.
-        canonical: whether search keeps to the canonical rules; the paper's does not.
-        batch_words: how many words are read at a time.
+        model: the model to parse with.
+        sentences: the sentences; their own tags stay.
+        tasks: the heads to parse with; None: all.
+        beams: the width of the beam, 1 for greedy search; None: the model's own.
+        canonical: whether search keeps to the canonical rules, which the paper's does not.
+        batch_words: the number of words in a batch.
         done: called with the number of words after each batch.
     """
-    names = model.heads.names if tasks is None else tuple(tasks)
-    asked = Asked(names, beams_of(model, beams), canonical)
-    found: dict[int, Parse] = {}
-    for batch in by_words([len(sentence) for sentence in sentences], most=batch_words):
-        parses = predict_batch(model, [sentences[row] for row in batch], asked)
-        found.update(zip(batch, parses, strict=True))
-        done(sum(len(sentences[row]) for row in batch))
-    return [found[row] for row in range(len(sentences))]
+    heads = model.heads.names if tasks is None else tuple(tasks)
+    options = CheckedOptions(heads, beams_of(model, beams), canonical)
+    parses: dict[int, Parse] = {}
+    for rows in by_words([len(sentence) for sentence in sentences], most=batch_words):
+        batch = [sentences[row] for row in rows]
+        parses.update(zip(rows, predict_batch(model, batch, options), strict=True))
+        done(sum(map(len, batch)))
+    return [parses[row] for row in range(len(sentences))]
 
 
 def predict_batch(
     model: Model,
     sentences: Sequence[Sentence],
-    asked: Asked,
+    options: CheckedOptions,
     *,
-    keep: Callable[[Encoded], None] | None = None,
+    on_encoded: Callable[[Encoded], None] | None = None,
 ) -> list[Parse]:
     """The best parse of each sentence of a batch.
 
     Args:
-        model: to parse with.
-        sentences: with their words.
-        asked: what to find.
-        keep: called with the encoded sentences.
+        model: the model to parse with.
+        sentences: the sentences.
+        options: the options of parsing.
+        on_encoded: called with the encoded sentences.
     """
-    waiting = [row for row, sentence in enumerate(sentences) if sentence.words]
-    found = {row: Parse(sentence) for row, sentence in enumerate(sentences)}
-    if waiting:
-        batch = [sentences[row] for row in waiting]
-        bounds = Bounds.of(model, batch, asked)
+    parses = [Parse(sentence) for sentence in sentences]
+    rows = [row for row, sentence in enumerate(sentences) if sentence.words]
+    if rows:
+        batch = [sentences[row] for row in rows]
+        constraints = BatchConstraints.of(model, batch, options)
         with model.network.evaluating():
-            encoded = encode(model, batch, tasks=asked.tasks)
-            parses = search(model, encoded, asked, bounds)
-        found.update(zip(waiting, (best for best, *_ in parses), strict=True))
-        if keep is not None:
-            keep(encoded)
-    return [found[row] for row in range(len(sentences))]
+            encoded = encode(model, batch, tasks=options.tasks)
+            for row, (best, *_) in zip(
+                rows, search(model, encoded, options, constraints), strict=True
+            ):
+                parses[row] = best
+        if on_encoded is not None:
+            on_encoded(encoded)
+    return parses
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """The constraints on the sentences of a batch, and the steps that they leave."""
+class BatchConstraints:
+    """The constraints on the sentences of a batch, and the steps that they allow."""
 
-    constraints: list[dict[str, Constraints]]  # of each sentence, by layer
+    by_layer: list[dict[str, Constraints]]  # of each sentence
     limits: dict[str, RowLimits | None]  # by layer
 
     @classmethod
-    def of(cls, model: Model, sentences: Sequence[Sentence], asked: Asked) -> Bounds:
-        """The bounds that the options set for some sentences, before any layer is found.
+    def of(
+        cls, model: Model, sentences: Sequence[Sentence], options: CheckedOptions
+    ) -> BatchConstraints:
+        """The constraints on sentences, before any layer is parsed.
 
         Raises:
-            ConstraintError: no parse can obey; it names what contradicts what.
+            ConstraintError: no parse satisfies them; the message names the contradiction.
         """
-        constraints = [asked.of(sentence) for sentence in sentences]
+        by_layer = [options.constraints_on(sentence) for sentence in sentences]
         lengths = [len(sentence) for sentence in sentences]
         limits = {
-            layer: row_limits(model, layer, [one.get(layer) for one in constraints], lengths)
-            for layer in layers_of(model, asked)
+            name: row_limits(model, name, [layers.get(name) for layers in by_layer], lengths)
+            for name in layers_of(model, options)
         }
-        return cls(constraints, limits)
+        return cls(by_layer, limits)
 
 
 def search(
     model: Model,
     encoded: Encoded,
-    asked: Asked,
-    bounds: Bounds,
+    options: CheckedOptions,
+    constraints: BatchConstraints,
     *,
     best: int = 1,
 ) -> list[list[Parse]]:
-    """The best parses of sentences that have been read: at least one each, the best first.
+    """The best parses of encoded sentences: at least one each, best first.
 
     Args:
-        model: to parse with.
+        model: the model to parse with.
         encoded: the sentences.
-        asked: what to find, and how.
-        bounds: of these sentences.
-        best: how many parses are wanted of each.
+        options: the options of parsing.
+        constraints: the constraints on these sentences.
+        best: the number of parses per sentence.
     """
-    ways: list[list[dict[str, Reading]]] = [[{}] for _ in encoded.sentences]
-    for layer in layers_of(model, asked):
-        # Entities that have to agree with the tree are looked for anew for each tree.
-        follows = asked.options["consistent"] and layer == "entities"
-        longer: list[list[dict[str, Reading]]] = [[] for _ in ways]
-        for rank in range(max(map(len, ways)) if follows else 1):
-            limits = bounds.limits[layer]
-            if follows:
-                trees = [row[min(rank, len(row) - 1)]["tree"] for row in ways]
-                own = [
-                    beside(one.get(layer), tree.spans)
-                    for one, tree in zip(bounds.constraints, trees, strict=True)
+    combinations: list[list[dict[str, LayerParse]]] = [[{}] for _ in encoded.sentences]
+    for layer in layers_of(model, options):
+        # Entities that must agree with the tree are searched for again with each tree.
+        agrees = options.values["consistent"] and layer == "entities"
+        longer: list[list[dict[str, LayerParse]]] = [[] for _ in combinations]
+        for rank in range(max(map(len, combinations)) if agrees else 1):
+            limits = constraints.limits[layer]
+            if agrees:
+                trees = [row[min(rank, len(row) - 1)]["tree"] for row in combinations]
+                uncrossed = [
+                    without_crossing(layers.get(layer), tree.spans)
+                    for layers, tree in zip(constraints.by_layer, trees, strict=True)
                 ]
-                limits = row_limits(model, layer, own, [len(one) for one in encoded.sentences])
-            readings = _readings(model, encoded, layer, asked=asked, limits=limits, best=best)
-            for before, after, found in zip(ways, longer, readings, strict=True):
-                some = before[rank : rank + 1] if follows else before
-                after += ({**way, layer: reading} for way in some for reading in found)
-        ways = [nlargest(best, row, key=_log_prob) for row in longer]
+                limits = row_limits(model, layer, uncrossed, list(map(len, encoded.sentences)))
+            parses = _search_layer(model, encoded, layer, options, limits=limits, best=best)
+            for before, after, row in zip(combinations, longer, parses, strict=True):
+                extended = before[rank : rank + 1] if agrees else before
+                after += ({**layers, layer: parse} for layers in extended for parse in row)
+        combinations = [nlargest(best, row, key=_log_prob) for row in longer]
     return [
         [
             parse_of(
                 sentence,
-                way,
+                layers,
                 wrapper=model.numbers.wrapper,
-                min_probability=asked.options["min_probability"],
-                names=asked.options["names"],
+                min_probability=options.values["min_probability"],
+                names=options.values["names"],
             )
-            for way in row
+            for layers in row
         ]
-        for sentence, row in zip(encoded.sentences, ways, strict=True)
+        for sentence, row in zip(encoded.sentences, combinations, strict=True)
     ]
 
 
-def layers_of(model: Model, asked: Asked) -> list[str]:
-    """The layers that are looked for, the tree first."""
-    return [name for name in POINTING if name in asked.tasks and name in model.network.layers]
+def layers_of(model: Model, options: CheckedOptions) -> list[str]:
+    """The layers to parse, the tree first."""
+    return [name for name in POINTING if name in options.tasks and name in model.network.layers]
 
 
-def _log_prob(way: Mapping[str, Reading]) -> float:
-    return sum(reading.log_prob for reading in way.values())
+def _log_prob(layers: Mapping[str, LayerParse]) -> float:
+    return sum(layer.log_prob for layer in layers.values())
 
 
-def beside(constraints: Constraints | None, tree: Iterable[Span]) -> Constraints:
-    """Constraints by which nothing crosses the spans of a tree."""
-    own = constraints or Constraints()
+def without_crossing(constraints: Constraints | None, tree: Iterable[Span]) -> Constraints:
+    """Add to constraints that nothing crosses the spans of a tree."""
+    constraints = constraints or Constraints()
     places = tuple(span[:2] for span in tree if span.label is not None)
-    return replace(own, uncrossed=own.uncrossed + places)
+    return replace(constraints, uncrossed=constraints.uncrossed + places)
 
 
-def _readings(
+def _search_layer(
     model: Model,
     encoded: Encoded,
     layer: str,
+    options: CheckedOptions,
     *,
-    asked: Asked,
     limits: RowLimits | None,
     best: int,
-) -> list[list[Reading]]:
-    """The readings of a layer of each sentence, best first."""
-    labels = model.numbers.labels[layer]
-    rules = model.rules(layer, canonical=asked.canonical, limits=limits)
-    search_in = (model.network.stepper(layer), encoded.boundaries, encoded.lengths, rules)
-    beams = max(asked.beams, best)
-    found = greedy(*search_in) if beams == 1 else beam(*search_in, beams=beams)
-    return readings_of(found, labels)
+) -> list[list[LayerParse]]:
+    """The parses of a layer of each sentence, best first."""
+    rules = model.rules(layer, canonical=options.canonical, limits=limits)
+    space = (model.network.stepper(layer), encoded.boundaries, encoded.lengths, rules)
+    beams = max(options.beams, best)
+    derivations = greedy(*space) if beams == 1 else beam(*space, beams=beams)
+    return layer_parses(derivations, model.numbers.labels[layer])
 
 
 def row_limits(
     model: Model, layer: str, constraints: Sequence[Constraints | None], lengths: Sequence[int]
 ) -> RowLimits | None:
-    """The steps that constraints leave to the sentences of a batch; None if there are none.
+    """The steps that constraints allow in the sentences of a batch; None: all.
 
     Raises:
-        ConstraintError: no parse can obey.
+        ConstraintError: no parse satisfies them.
     """
     labels, open_root = model.numbers.labels[layer], model.open_root(layer)
     limits = limits_of(

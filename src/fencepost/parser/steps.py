@@ -1,4 +1,4 @@
-"""Steps as a person is shown them: what each was chosen from, and how sure the choice was."""
+"""Steps with their alternatives and probabilities, to look at."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Candidate(NamedTuple):
 
 
 class LabelChoice(NamedTuple):
-    """A label that the span may have; None: it is a filler."""
+    """A label that the span may have; None stands for a filler."""
 
     label: str | None
     probability: float
@@ -38,27 +38,27 @@ class LabelChoice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a parse: found by a parser, or taken along a given analysis."""
+    """One step of a parse: of greedy search, or of forced decoding along an analysis."""
 
     sentence: Sentence
     layer: str
     number: int  # of the step in its layer, from 1
     cursor: int
-    span: Span  # which it completes; labels on the same words are joined, a filler has none
+    span: Span  # the completed span; labels on the same words are joined, a filler has none
     log_prob: float  # of boundary and label, given the steps before; -inf: an unknown label
-    rather: FoundSpan  # what greedy search would complete here; the same span if it agrees
+    rather: FoundSpan  # the span that greedy search would complete; the same if it agrees
     _points: Floats = field(repr=False, compare=False)  # log-probabilities of all boundaries
-    _chains: Floats = field(repr=False, compare=False)  # those of labels at the boundary
+    _chains: Floats = field(repr=False, compare=False)  # of all labels at the boundary
     _labels: Labels = field(repr=False, compare=False)
 
     @property
     def probability(self) -> float:
-        """Of boundary and label, given the steps before."""
+        """The probability of boundary and label, given the steps before."""
         return exp(self.log_prob)
 
     @property
     def boundary(self) -> int:
-        """The boundary that it points to."""
+        """The boundary that the step points to."""
         return other_end(self.span, self.cursor)
 
     @property
@@ -69,19 +69,19 @@ class Step:
     @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The boundaries that may be pointed to, from left to right."""
-        return tuple(Candidate(*item) for item in _likely(self._points))
+        return tuple(Candidate(*item) for item in _possible(self._points))
 
     @property
     def label_probability(self) -> float:
-        """Of the label alone, given the boundary."""
+        """The probability of the label, given the boundary."""
         number = self._labels.number(self.span.label)
         return 0.0 if number is None else exp(self._chains[number])
 
     @property
     def runner_up(self) -> LabelChoice | None:
         """The best other label; None if no other is allowed."""
-        own = self._labels.number(self.span.label)
-        others = [item for item in _likely(self._chains) if item[0] != own]
+        number = self._labels.number(self.span.label)
+        others = [item for item in _possible(self._chains) if item[0] != number]
         if not others:
             return None
         number, probability = max(others, key=lambda item: item[1])
@@ -89,22 +89,22 @@ class Step:
 
     @property
     def is_known(self) -> bool:
-        """Whether the model has the label at all."""
+        """Whether the model has the label."""
         return self.log_prob > -inf
 
     @property
     def is_doubted(self) -> bool:
-        """Whether the model would rather do something else, though it knows the label."""
+        """Whether greedy search would take another step, although the label is known."""
         return self.is_known and self.span != self.rather
 
 
 def other_end(span: Span, cursor: int) -> int:
-    """The boundary that is pointed to from the cursor when a span is completed."""
+    """The boundary that a step from the cursor points to, by the span that it completes."""
     return span.start if span.end == cursor else span.end
 
 
-def _likely(log_probs: Floats) -> Iterator[tuple[int, float]]:
-    """All that is possible, with its probability."""
+def _possible(log_probs: Floats) -> Iterator[tuple[int, float]]:
+    """The numbers of all possible choices, with their probabilities."""
     for number, log_prob in enumerate(log_probs.tolist()):
         if log_prob > -inf:
             yield number, exp(log_prob)
@@ -113,76 +113,75 @@ def _likely(log_probs: Floats) -> Iterator[tuple[int, float]]:
 def greedy_steps(
     model: Model, encoded: Encoded, layer: str, limits: RowLimits | None
 ) -> Iterator[Step]:
-    """The steps of greedy search in one sentence, one after the other.
+    """The steps of greedy search in one sentence, one by one.
 
     Args:
-        model: takes them.
+        model: the model to parse with.
         encoded: one sentence.
         layer: `tree` or `entities`.
-        limits: the steps that constraints leave.
+        limits: the steps that constraints allow.
     """
-    (sentence,) = encoded.sentences
     rules = model.rules(layer, limits=limits)
     choices = walk(model.network.stepper(layer), encoded.boundaries, encoded.lengths, rules)
-    for _, step in _shown(choices, rules, [sentence], layer, model.numbers.labels[layer]):
+    for _, step in _steps(choices, rules, encoded.sentences, layer, model.numbers.labels[layer]):
         yield step
 
 
-def given_steps(
+def forced_steps(
     model: Model, encoded: Encoded, parses: Sequence[Parse], *, layer: str
 ) -> list[tuple[Step, ...]]:
-    """The steps to given analyses of sentences; none where an analysis does not have the layer.
+    """Forced decoding: the steps to a parse of each sentence; none without the layer.
 
-    Behind a label that the model does not know it goes on as if the span had the best label that
-    the model knows.
+    After an unknown label, decoding goes on as if the span had the best label that is known.
 
     Args:
-        model: judges them.
+        model: the model to decode with.
         encoded: the sentences.
-        parses: an analysis of each.
+        parses: a parse of each sentence.
         layer: `tree` or `entities`.
     """
     is_label = model.numbers.wrapper_is_label
-    spans = {
-        row: layer_spans(parse, layer, with_wrapper=is_label) for row, parse in enumerate(parses)
+    gold = {
+        row: spans
+        for row, parse in enumerate(parses)
+        if (spans := layer_spans(parse, layer, with_wrapper=is_label)) is not None
     }
-    given = {row: some for row, some in spans.items() if some is not None}
+    rows = list(gold)
     labels = model.numbers.labels[layer]
-    rows = list(given)
     rules = model.rules(layer)
     choices = walk(
         model.network.stepper(layer),
         encoded.boundaries,
         encoded.lengths,
         rules,
-        Given(Steps.of([numbered(some, labels) for some in given.values()])),
+        Given(Steps.of([numbered(spans, labels) for spans in gold.values()])),
         sentence=np.array(rows, dtype=np.intp),
     )
     steps: list[list[Step]] = [[] for _ in parses]
-    filled = [fill_gaps(some) for some in given.values()]
+    filled = [fill_gaps(spans) for spans in gold.values()]
     sentences = [encoded.sentences[row] for row in rows]
-    for row, step in _shown(choices, rules, sentences, layer, labels, filled):
+    for row, step in _steps(choices, rules, sentences, layer, labels, filled):
         steps[rows[row]].append(step)
-    return [tuple(some) for some in steps]
+    return list(map(tuple, steps))
 
 
-def _shown(
+def _steps(
     choices: Iterable[Choice],
     rules: Rules,
     sentences: Sequence[Sentence],
     layer: str,
     labels: Labels,
-    given: Sequence[Sequence[Span]] | None = None,
+    gold: Sequence[Sequence[Span]] | None = None,
 ) -> Iterator[tuple[int, Step]]:
     """The steps of a walk, each with the number of its row.
 
     Args:
-        choices: of the walk
-        rules: that tell which choice is best
-        sentences: of its rows
-        layer: `tree` or `entities`
-        labels: of that layer
-        given: the spans that the steps complete; None: those that were chosen
+        choices: the choices of the walk.
+        rules: the rules of the walk, which tell the best choice.
+        sentences: the sentences of its rows.
+        layer: `tree` or `entities`.
+        labels: the labels of the layer.
+        gold: the spans that the steps complete; None: the best ones.
     """
     for number, choice in enumerate(choices):
         boundary = rules.best_point(choice.where, choice.logits, choice.points)
@@ -193,13 +192,14 @@ def _shown(
             row, cursor = int(choice.rows[index]), int(choice.where.cursor[index])
             sentence = sentences[row]
             start, end = sorted((cursor, int(boundary[index])))
-            name, likely = labels.label(int(label[index])), exp(log_probs[index])
-            rather = FoundSpan(start, end, name, sentence, likely)
-            span = Span(*rather) if given is None else given[row][number]
+            name, probability = labels.label(int(label[index])), exp(log_probs[index])
+            rather = FoundSpan(start, end, name, sentence, probability)
+            span = Span(*rather) if gold is None else gold[row][number]
             points = choice.points[index, : len(sentence) + 1].copy()
-            own = choice.labels[index].copy()
-            known = labels.number(span.label)
-            log_prob = -inf if known is None else points[other_end(span, cursor)] + own[known]
+            label_log_probs = choice.labels[index].copy()
+            log_prob = -inf
+            if (known := labels.number(span.label)) is not None:
+                log_prob = points[other_end(span, cursor)] + label_log_probs[known]
             yield (
                 row,
                 Step(
@@ -211,7 +211,7 @@ def _shown(
                     float(log_prob),
                     rather,
                     points,
-                    own,
+                    label_log_probs,
                     labels,
                 ),
             )

@@ -18,9 +18,9 @@ from fencepost.formats.annotations import data_of
 from fencepost.formats.files import written_whole
 from fencepost.formats.labelstudio import list_of, prediction_of
 from fencepost.parser.encoding import encode
-from fencepost.parser.options import asked_of
+from fencepost.parser.options import checked_options
 from fencepost.parser.predict import BATCH_WORDS, layers_of
-from fencepost.parser.steps import Step, given_steps
+from fencepost.parser.steps import Step, forced_steps
 from fencepost.run.progress import Watch, unwatched
 from fencepost.structure import Parse, Sentence, Span
 from fencepost.structure.entity import FoundSpan
@@ -197,7 +197,7 @@ def audit_parses(
         tasks: any of `tree` and `entities`; None: all that model and parses have.
         top: how many findings are kept; None: all.
     """
-    layers = layers_of(model, asked_of(model, tasks=tasks))
+    layers = layers_of(model, checked_options(model, tasks=tasks))
     found = Audit()
     with model.network.evaluating():
         for chunk in _chunks(parses, layers):
@@ -235,7 +235,7 @@ def _findings(
     for rows in by_words([len(placed.parse.words) for placed in chunk], most=BATCH_WORDS):
         parses = [chunk[row].parse for row in rows]
         encoded = encode(model, [parse.sentence for parse in parses], tasks=())
-        steps = {layer: given_steps(model, encoded, parses, layer=layer) for layer in layers}
+        steps = {layer: forced_steps(model, encoded, parses, layer=layer) for layer in layers}
         for index, row in enumerate(rows):
             walked[row] = {layer: some[index] for layer, some in steps.items() if some[index]}
     return [

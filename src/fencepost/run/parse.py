@@ -23,7 +23,7 @@ from fencepost.run.texts import Ended, Item, Texts
 from fencepost.structure import Parse
 
 if TYPE_CHECKING:
-    from fencepost.parser.options import Asked
+    from fencepost.parser.options import CheckedOptions
     from fencepost.parser.parser import Parser
     from fencepost.parser.predict import Done
     from fencepost.text.splitters import Splitter
@@ -44,7 +44,7 @@ class Unparsed:
 def parse_texts(
     parser: Parser,
     texts: Texts,
-    asked: Asked,
+    asked: CheckedOptions,
     *,
     best: int = 1,
     forgiving: bool = False,
@@ -102,7 +102,7 @@ def parse_into(
     parser: Parser,
     *,
     texts: Texts,
-    asked: Asked,
+    asked: CheckedOptions,
     format: Format,
     best: int = 1,
     done: Done | None = None,
@@ -213,7 +213,7 @@ def _pass_over(parses: Iterable[Parse], missed: list[Unparsed | DataError]) -> N
 
 
 def _n_best(
-    parser: Parser, piece: Item | Ended, asked: Asked, best: int, done: Done | None
+    parser: Parser, piece: Item | Ended, asked: CheckedOptions, best: int, done: Done | None
 ) -> Iterator[tuple[Parse, ...] | Exception]:
     """Several readings of each sentence of a piece, or why there are none."""
     for sentence in piece.sentences:
@@ -227,7 +227,7 @@ def _n_best(
             done(len(sentence))
 
 
-def explain_texts(parser: Parser, texts: Texts, asked: Asked) -> Iterator[str]:
+def explain_texts(parser: Parser, texts: Texts, asked: CheckedOptions) -> Iterator[str]:
     """Lines of text: all steps of all sentences."""
     pieces = _pieces(texts, parser.model.splitter, asked)
     sentences = (sentence for piece in pieces for sentence in piece.sentences)
@@ -235,7 +235,7 @@ def explain_texts(parser: Parser, texts: Texts, asked: Asked) -> Iterator[str]:
 
 
 def _pieces(
-    texts: Texts, splitter: Splitter, asked: Asked, *, forgiving: bool = False
+    texts: Texts, splitter: Splitter, asked: CheckedOptions, *, forgiving: bool = False
 ) -> Iterator[Item | Ended]:
     """The pieces of texts, whose sentences have their own part of the text alone."""
     count = 0

@@ -180,7 +180,7 @@ class Inputs:
                     items.append(item)
                     yield sentence
 
-        asked = self._parser.asked(tasks=self._tasks)
+        asked = self._parser.check_options(tasks=self._tasks)
         for number, document in enumerate(self._parser.stream(sentences(), asked), 1):
             item = items.popleft()
             if document.is_ok:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from fencepost.errors import ConstraintError, DataError
-from fencepost.parser.inputs import Prepared, prepared
-from fencepost.parser.options import Asked
+from fencepost.parser.inputs import PreparedInput, prepare_input
+from fencepost.parser.options import CheckedOptions
 from fencepost.parser.parser import Parser
-from fencepost.parser.predict import Bounds
+from fencepost.parser.predict import BatchConstraints
 from fencepost.parser.steps import Step
 from fencepost.structure import Document, Parse, Sentence
 from fencepost.web.errors import invalid
@@ -32,8 +32,8 @@ def size_of(sentence: Sentence) -> int:
 class Job:
     """A request that can be parsed."""
 
-    given: tuple[Prepared, ...]
-    asked: Asked
+    given: tuple[PreparedInput, ...]
+    asked: CheckedOptions
     n_best: int = 1
     steps: bool = False
     size: int = field(init=False, compare=False)  # words, by which limits count
@@ -82,9 +82,9 @@ def job_of(parser: Parser, request: RequestBase, settings: Settings) -> Job:
     if len(inputs) > settings.max_inputs:
         raise invalid(f"inputs: at most {settings.max_inputs:,}, not {len(inputs):,}")
     best = None if request.n_best == 1 else request.n_best
-    asked = parser.asked(best=best, **request.options())
+    asked = parser.check_options(best=best, **request.options())
     splitter = parser.model.splitter
-    given = tuple(prepared(one, splitter, blanks=True) for one in inputs)
+    given = tuple(prepare_input(one, splitter, blanks=True) for one in inputs)
     job = Job(given, asked, request.n_best, request.steps)
     _check_words(job, settings)
     sentences = [sentence for one in job.given for sentence in one.sentences]
@@ -96,7 +96,7 @@ def job_of(parser: Parser, request: RequestBase, settings: Settings) -> Job:
         )
     if len(inputs) == 1 and (asked.constraints or asked.gazetteer is not None):
         # Of several inputs, one that cannot obey has a status, and takes no other one down.
-        Bounds.of(parser.model, sentences, asked)
+        BatchConstraints.of(parser.model, sentences, asked)
     return job
 
 

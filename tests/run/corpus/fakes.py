@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-from fencepost.parser.inputs import Prepared
-from fencepost.parser.options import Asked
+from fencepost.parser.inputs import PreparedInput
+from fencepost.parser.options import CheckedOptions
 from fencepost.run.corpus.plan import Plan, make_plan
 from fencepost.run.corpus.rows import Row, RowSettings, rows_of
 from fencepost.run.corpus.run import Run, Summary, absorbed, parse_here
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fencepost.parser.parser import Parser
     from fencepost.run.corpus.results import Format
 
-ASKED = Asked(tasks=("tree",))
+ASKED = CheckedOptions(tasks=("tree",))
 
 
 class Splitter:
@@ -52,7 +52,11 @@ class Splitter:
         self.model = SimpleNamespace(splitter=ENGLISH)
 
     def stream_items(
-        self, items: Iterable[Any], asked: Asked, *, done: Callable[[int], None] | None = None
+        self,
+        items: Iterable[Any],
+        options: CheckedOptions,
+        *,
+        done: Callable[[int], None] | None = None,
     ) -> Iterator[tuple[Any, list[Parse]]]:
         chunk: list[Any] = []
         for item in items:
@@ -79,7 +83,7 @@ class Splitter:
                 self.heard(item.input.sentences)
             status = item.row.problem or (None if document.is_ok else document.status)
             yield (
-                replace(item, input=Prepared((), document.text, status)),
+                replace(item, input=PreparedInput((), document.text, status)),
                 list(document.sentences),
             )
 

@@ -627,7 +627,7 @@ class TestMemory:
 class TestWithAModel:
     def done(self, parser: Parser, plan: Plan, out: Path, **options: Any) -> int:
         run = run_of(plan, out, **options)
-        return absorbed(run, parse_here(run, parser, parser.asked())).rows
+        return absorbed(run, parse_here(run, parser, parser.check_options())).rows
 
     def test_rows_are_what_the_parser_gives_and_stay_the_same(
         self, parser: Parser, plan: Plan, format: Format, tmp_path: Path

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.parser.options import Asked
+from fencepost.parser.options import CheckedOptions
 from fencepost.run.corpus.plan import Portion
 from fencepost.run.corpus.results import Format, read_documents
 from fencepost.run.corpus.rows import RowSettings
@@ -98,7 +98,7 @@ class TestShards:
         heard: list[Any] = []
         parser = as_parser(Splitter(heard=heard.append))
         parse_portion(parser, job_of(tmp_path), portion, ASKED)
-        parse_portion(parser, job_of(tmp_path), portion, Asked(tasks=("tree", "tags")))
+        parse_portion(parser, job_of(tmp_path), portion, CheckedOptions(tasks=("tree", "tags")))
         assert heard == [(Sentence(("a",), ("A",)),), (Sentence(("a",)),)]
 
     def test_the_time_is_told_by_stages(self, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ from fencepost.run.corpus.work import (
 )
 
 if TYPE_CHECKING:
-    from fencepost.parser.options import Asked
+    from fencepost.parser.options import CheckedOptions
     from fencepost.parser.parser import Parser
 
 MANIFEST = "_manifest.json"
@@ -264,7 +264,7 @@ def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any], at: str = "
 
 
 def parse_here(
-    run: Run, parser: Parser, asked: Asked, *, tell: Tell | None = None
+    run: Run, parser: Parser, asked: CheckedOptions, *, tell: Tell | None = None
 ) -> Iterator[Done]:
     """Do what waits, portion by portion, in this process; memory does not grow with the input.
 

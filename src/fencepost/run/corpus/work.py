@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from fencepost.errors import DataError
 from fencepost.parser.documents import document_of
-from fencepost.parser.inputs import Prepared, prepared
+from fencepost.parser.inputs import PreparedInput, prepare_input
 from fencepost.run.corpus.plan import Portion
 from fencepost.run.corpus.results import SUFFIXES, Format, Hashed, results
 from fencepost.run.corpus.rows import Row, RowSettings, Shard, rows_of
@@ -25,7 +25,7 @@ from fencepost.run.corpus.store import joined, read_whole, sha256_of, size_of, w
 from fencepost.structure import Document, Parse, Sentence
 
 if TYPE_CHECKING:
-    from fencepost.parser.options import Asked
+    from fencepost.parser.options import CheckedOptions
     from fencepost.parser.parser import Parser
 
 WORK = "_work"  # below the folder of the output, as long as it is not complete
@@ -130,7 +130,7 @@ def are_there(job: Job, portion: Portion, records: Sequence[Record]) -> bool:
 
 
 def parse_portion(
-    parser: Parser, job: Job, portion: Portion, asked: Asked, *, tell: Tell | None = None
+    parser: Parser, job: Job, portion: Portion, asked: CheckedOptions, *, tell: Tell | None = None
 ) -> Done:
     """Write the shards of a portion, each whole or not at all, and then what came of it.
 
@@ -233,7 +233,7 @@ class _Item:
     """A row, as sentences."""
 
     row: Row
-    input: Prepared
+    input: PreparedInput
 
     @property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -257,7 +257,7 @@ class _Stream:
         parser: Parser,
         job: Job,
         portion: Portion,
-        asked: Asked,
+        asked: CheckedOptions,
         clock: _Clock,
         tell: Tell | None,
     ) -> None:
@@ -300,14 +300,14 @@ class _Stream:
                 error = raised
             yield _End(error)
 
-    def _prepared(self, row: Row) -> Prepared:
+    def _prepared(self, row: Row) -> PreparedInput:
         if row.problem is not None:
-            return Prepared((), None, row.problem)
+            return PreparedInput((), None, row.problem)
         given = row.given
         if self._own_tags and isinstance(given, Sentence):
             # Tags of a file are those of its annotators; the model has its own.
             given = replace(given, tags=None)
-        return prepared(given, self._splitter)
+        return prepare_input(given, self._splitter)
 
     def _done(self, words: int) -> None:
         """Tell how far it is: in words, and in bytes as far as one can say."""
