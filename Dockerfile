@@ -21,7 +21,7 @@ RUN python -m venv /opt/fencepost \
 FROM python:3.13-slim
 LABEL org.opencontainers.image.title="fencepost" \
       org.opencontainers.image.description="Constituency trees and nested entities over HTTP" \
-      org.opencontainers.image.licenses="Apache-2.0 AND CC-BY-NC-SA-4.0"
+      org.opencontainers.image.licenses="Apache-2.0 AND CC-BY-SA-4.0"
 RUN useradd --system --uid 10001 --create-home fencepost
 COPY --from=build /opt/fencepost /opt/fencepost
 ENV PATH=/opt/fencepost/bin:$PATH \

@@ -76,6 +76,7 @@ and a test compares it with the pins.
 """
 WEIGHTS = CHECKOUT / "src/fencepost/models/en-small/LICENSE.md"
 NAME = re.compile(r"CC BY(?:-[A-Z]{2})* \d\.\d")
+SPDX = re.compile(r"CC-BY(?:-[A-Z]{2})*-\d\.\d")  # the same, in the label of the image
 NAMING = ("README.md", "docs/compared.md", "docs/faq.md", "docs/index.md")
 ALLOWS = {  # by the letters behind CC BY
     "NC": "You may not use them commercially.",
@@ -113,7 +114,9 @@ def weights() -> tuple[str, str]:
 def pages() -> dict[Path, str]:
     """The pages that name the licence of the weights, as they should be."""
     licence, _ = weights()
-    return {CHECKOUT / path: NAME.sub(licence, _text(path)) for path in NAMING} | {PAGE: page()}
+    named = {CHECKOUT / path: NAME.sub(licence, _text(path)) for path in NAMING}
+    image = SPDX.sub(licence.replace(" ", "-"), _text("Dockerfile"))
+    return named | {CHECKOUT / "Dockerfile": image, PAGE: page()}
 
 
 def pins() -> dict[str, tuple[str, str]]:
