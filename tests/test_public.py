@@ -1,12 +1,17 @@
 """What `import fencepost` gives, and what it does not pull in."""
 
 import importlib.metadata
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 import fencepost
+
+ROOT = Path(__file__).parent.parent
 
 
 def test_the_public_names_are_sorted_and_there() -> None:
@@ -18,6 +23,16 @@ def test_the_public_names_are_sorted_and_there() -> None:
 def test_tab_completion_lists_what_is_public() -> None:
     assert dir(fencepost) == sorted([*fencepost.__all__, "__version__"])
     assert fencepost.__version__ == importlib.metadata.version("fencepost")
+
+
+def test_one_version_is_named_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.M)
+    section = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert citation is not None
+    assert section is not None
+    assert citation[1] == project["version"]
+    assert section[1] in (project["version"], "Unreleased")
 
 
 def test_other_names_are_not() -> None:
