@@ -1,48 +1,13 @@
-from pathlib import Path
-
 import pytest
 
-from fencepost.checkpoints.loading import load_model
-from fencepost.checkpoints.model import save_model
-from fencepost.errors import ConfigError, ModelError
-from fencepost.parser.parser import Parser
-from fencepost.run.texts import Texts
-from fencepost.text import splitters as module
-from fencepost.text.splitters import ENGLISH, Splitter, splitter_of
-from tests.parser.test_parser import lively_model
+from fencepost.errors import ConfigError
+from fencepost.text.splitters import ENGLISH, splitter_of
 
 
 def test_the_default_is_english() -> None:
     assert splitter_of("english") is ENGLISH
-    assert lively_model("tree").splitter is ENGLISH
 
 
 def test_a_splitter_that_is_not_there_is_refused() -> None:
     with pytest.raises(ConfigError, match="splitter: 'elvish' is unknown; known: english"):
         splitter_of("elvish")
-
-
-def test_a_model_splits_text_by_the_rules_that_it_names(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def letters(text: str) -> list[tuple[int, int]]:
-        return [(at, at + 1) for at, letter in enumerate(text) if letter.strip()]
-
-    def pairs(text: str, words: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-        return [words[at : at + 2] for at in range(0, len(words), 2)]
-
-    model = lively_model("tree")
-    save_model(model, tmp_path / "model")
-    config = tmp_path / "model/config.json"
-    config.write_text(config.read_text().replace('"english"', '"letters"'))
-    (tmp_path / "model/manifest.json").unlink()
-    with pytest.raises(ModelError, match="splitter: 'letters' is unknown"):
-        load_model(tmp_path / "model")
-    monkeypatch.setitem(module.SPLITTERS, "letters", Splitter(letters, pairs))  # type: ignore[arg-type]
-    parser = Parser(load_model(tmp_path / "model"))
-    expected = [("a", "b"), ("c",)]
-    assert [parse.words for parse in parser.parse("ab c").sentences] == expected
-    (document,) = parser.parse_many(["ab c"])
-    assert [parse.words for parse in document.sentences] == expected
-    item, _ = Texts(["ab c"]).pieces(parser.model.splitter)
-    assert [sentence.words for sentence in item.sentences] == expected
