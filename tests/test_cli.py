@@ -897,6 +897,17 @@ class TestParse:
         status, _, err = parse(bad, "-o", tmp_path / "out.xyz")
         assert "the suffix '.xyz' does not tell the format" in err
 
+    def test_layers_that_the_format_leaves_out_are_counted(
+        self, parse: Run, tmp_path: Path
+    ) -> None:
+        found = parse("One. Two.", "-o", tmp_path / "out.xmi")
+        told = "2 sentences written\nleft out: 2 tree layers that cas cannot say\n"
+        assert found == (0, "", told)
+        told = "2 sentences written\nleft out: 2 entities layers that ptb cannot say\n"
+        assert parse("One. Two.", "-o", tmp_path / "out.ptb")[2] == told
+        found = parse("One. Two.", "-o", tmp_path / "out.xmi", "--task=entities")
+        assert found == (0, "", "2 sentences written\n")
+
     def test_fills_a_folder(self, parse: Run, tmp_path: Path) -> None:
         source, out = tmp_path / "in", tmp_path / "out"
         (source / "deep").mkdir(parents=True)

@@ -149,7 +149,7 @@ def _parse_texts(
             parsed = _parsed(several, missed)
             if target.least_certain is not None:
                 parsed = least_certain(parsed, target.least_certain)
-            _write(_counted(parsed, counts), out, format)
+            _write(_counted(parsed, counts, format), out, format)
     if folder is None and out != "-":
         tell(counts, target.quiet)
     for line in told_missed(missed):
@@ -223,9 +223,13 @@ def _parsed(
 
 
 def _counted(
-    parsed: Iterable[tuple[Parse, ...]], counts: Counter[str]
+    parsed: Iterable[tuple[Parse, ...]], counts: Counter[str], format: Format
 ) -> Iterator[tuple[Parse, ...]]:
-    """The same sentences, counted."""
+    """The same sentences, counted, with the trees and entities that the format leaves out."""
+    missing = [layer for layer in ("tree", "entities") if layer not in format.layers]
     for readings in parsed:
         counts["sentences"] += 1
+        for layer in missing:
+            if getattr(readings[0], layer) is not None:
+                counts[f"{layer} layers that {format.name} cannot say"] += 1
         yield readings
