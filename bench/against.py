@@ -1,8 +1,8 @@
 """Decoding in this checkout against that of another commit: `bench/decoding.py --against COMMIT`.
 
 Each of the two runs in a process of its own, which loads the model, reads and encodes the same
-sentences, and then decodes on demand. The two take turns, on one thread each, so that whatever else
-the machine does meets both.
+sentences, and then decodes on demand. Both decode with the model that the other commit ships. The
+two take turns, on one thread each, so that whatever else the machine does meets both.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class Worker:
     process: subprocess.Popen[str]
 
     @classmethod
-    def of(cls, checkout: Path, sentences: Sizes) -> Worker:
+    def of(cls, checkout: Path, model: Path, sentences: Sizes) -> Worker:
         """Start it, and wait until it is ready."""
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         process = subprocess.Popen(
-            [sys.executable, __file__],
+            [sys.executable, __file__, str(model)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -87,7 +87,8 @@ def compare(commit: str, sentences: Sizes, *, rounds: int) -> dict[str, list[tup
         rounds: how many
     """
     with worktree(commit) as place:
-        now, before = (Worker.of(checkout, sentences) for checkout in (CHECKOUT, place))
+        model = place / "src/fencepost/models/en-small"
+        now, before = (Worker.of(checkout, model, sentences) for checkout in (CHECKOUT, place))
         figures: dict[str, list[tuple[float, float]]] = {}
         for name, (batches, head, beams, _) in JOBS.items():
             for what in ("seconds", "MiB"):  # measuring the one would disturb the other
@@ -124,13 +125,13 @@ def work() -> None:
     import fencepost
 
     torch.set_num_threads(1)
-    model: Any = fencepost.load(threads=1).model
+    folder = sys.argv[1]
+    model: Any = fencepost.load(folder, threads=1).model
     network = model.network
     if not hasattr(network, "states"):  # in onnxruntime: both sides read with torch here
-        from fencepost.checkpoints.shipped import find_model
         from fencepost.checkpoints.trainable import load_trainable
 
-        network = load_trainable(find_model("en-small")).network
+        network = load_trainable(Path(folder)).network
     decode = decoder(model)
     ready = {}
     with torch.no_grad():
