@@ -216,4 +216,5 @@ def _largest(values: Floats, count: int) -> tuple[Floats, Ints]:
 
 
 def _take(values: Any, index: Ints) -> Any:
-    return np.take_along_axis(values, index, axis=1)
+    """`np.take_along_axis` on the last of two axes, which takes several times as long to begin."""
+    return values[np.arange(len(values))[:, None], index]
