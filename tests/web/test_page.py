@@ -480,6 +480,55 @@ def test_a_text_of_several_sentences_can_be_read_as_a_whole(page: Watched) -> No
     expect(whole).to_have_count(0)
 
 
+def search(page: Watched, pattern: str, layer: str = "trees") -> Locator:
+    """Search the parses; the line that says what was found."""
+    form = page.page.get_by_role("search")
+    if not form.is_visible():
+        page.page.get_by_text("Search the parses").click()
+    form.get_by_label("A label, a word or a pattern").fill(pattern)
+    form.get_by_label("In", exact=True).select_option(layer)
+    form.get_by_role("button", name="Search").click()
+    return page.page.locator(".finding .note")
+
+
+def test_the_parses_are_searched_with_patterns(page: Watched) -> None:
+    text = "Ann met the director of the Museum. The old dog slept in Oslo."
+    page.parse(text)
+    document = parser().parse(text)
+    pattern = "NP|NNP | dog"
+    matches = list(document.find(pattern))
+    line = search(page, pattern)
+    expect(line).to_have_text(f"{len(matches)} matches in 2 sentences.")
+    listed = page.page.locator(".matches li")
+    expect(listed).to_have_count(len(matches))
+    for number, match in enumerate(matches):
+        expect(listed.nth(number)).to_contain_text(f"“{match.text}”")
+        expect(listed.nth(number).locator(".number")).to_have_text(str((match.sentence or 0) + 1))
+    phrases = [match for match in matches if match.sentence == 0 and match.node.kind == "phrase"]
+    expect(page.layer("tree").locator(".span.found")).to_have_count(len(phrases))
+    phrase = next(match for match in matches if match.sentence and match.node.kind == "phrase")
+    listed.nth(matches.index(phrase)).get_by_role("button").click()
+    assert focused(page).startswith(f"{phrase.label}, “{phrase.text}”")
+    types = [entity.label for entity in document.entities]
+    expect(search(page, str(types[0]), "entities")).to_contain_text("match")
+    expect(page.page.locator(".entities .span.found")).to_have_count(types.count(types[0]))
+    expect(page.page.locator(".tree .found")).to_have_count(0)
+
+
+def test_a_search_follows_a_new_text_and_says_what_is_wrong_with_a_pattern(page: Watched) -> None:
+    page.parse("Ann slept.")
+    expect(search(page, "slept")).to_have_text("1 match in 1 sentence.")
+    page.page.locator(".matches button").click()
+    expect(page.page.get_by_role("article", name="Sentence 1")).to_be_focused()
+    page.parse("Dogs slept. They slept.")
+    expect(page.page.locator(".finding .note")).to_have_text("2 matches in 2 sentences.")
+    expect(search(page, "purple")).to_have_text("No match.")
+    expect(search(page, "NP < (")).to_contain_text("Character 7: ")
+    expect(search(page, "NP=x")).to_contain_text("only in fencepost search")
+    expect(search(page, "")).to_have_text("")
+    expect(page.page.locator(".found")).to_have_count(0)
+
+
 @pytest.mark.parametrize("layer", ["tree", "entities"])
 def test_playing_to_the_end_leaves_exactly_the_parse(page: Watched, layer: str) -> None:
     page.parse()
@@ -513,6 +562,22 @@ def test_playing_to_the_end_leaves_exactly_the_parse(page: Watched, layer: str) 
     player.get_by_role("button", name="Close").click()
     expect(own.get_by_role("button", name="Play the parse")).to_be_focused()
     assert own.locator("> .drawing").inner_html() == drawing
+
+
+def test_the_percentages_of_a_player_are_not_cut_off(page: Watched) -> None:
+    page.parse("The cat saw a dog.")
+    tree = page.layer("tree")
+    tree.get_by_role("button", name="Play the parse").click()
+    tree.get_by_role("button", name="To end").click()
+    expect(tree.locator(".bar.taken text")).to_contain_text("%")
+    outside = tree.locator(".bar text").evaluate_all(
+        """texts => texts.filter((text) => {
+            const own = text.getBoundingClientRect();
+            const all = text.ownerSVGElement.getBoundingClientRect();
+            return own.width && (own.left < all.left || own.right > all.right);
+        }).length"""
+    )
+    assert outside == 0
 
 
 def test_a_player_steps_back_scrubs_and_obeys_the_keys(page: Watched) -> None:

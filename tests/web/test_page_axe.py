@@ -26,6 +26,10 @@ def reading(page: Watched) -> None:
     expect(page.layer("tree").locator(".reading")).to_have_count(3)
     page.layer("entities").get_by_role("button", name="Play the parse").click()
     page.layer("entities").get_by_role("button", name="Forward").click()
+    page.page.get_by_text("Search the parses").click()
+    page.page.get_by_label("A label, a word or a pattern").fill("NP | cat")
+    page.page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.page.locator(".matches li").first).to_be_visible()
     page.layer("tree").locator("> .drawing .span").nth(1).focus()
 
 

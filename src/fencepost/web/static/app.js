@@ -2,6 +2,7 @@
 
 import { BRACKETS, brackets, LINK, linkTo, PYTHON, python } from "./copying.js";
 import { count, inRow, make } from "./elements.js";
+import { Finding } from "./finding.js";
 import { isGivenUp } from "./provider.js";
 import { sentenceCard, textsOf } from "./sentence.js";
 import { wholeText } from "./whole.js";
@@ -29,6 +30,8 @@ class Page {
     this.cards = [];
     this.asking = null;
     this.described = null; // what the provider tells of itself
+    this.finding = new Finding();
+    byId("sentences").before(this.finding.element);
     this.near = new IntersectionObserver(
       (entries) => {
         for (const { isIntersecting, target } of entries) if (isIntersecting) this.#draw(target);
@@ -158,6 +161,7 @@ class Page {
       this.undrawn.set(card.element, card);
       this.near.observe(card.element);
     }
+    this.finding.take(this.cards);
     const { length } = this.cards;
     tell(length ? `${count(length, "sentence")}.` : "There are no words in this text.");
   }
@@ -174,7 +178,12 @@ class Page {
     const copies = {
       ...(layers.includes("tree") ? { [BRACKETS]: allBrackets } : {}),
       [PYTHON]: () =>
-        python(model.name, text, Object.fromEntries(layers.map((layer) => [layer, none]))),
+        python(
+          model.name,
+          text,
+          Object.fromEntries(layers.map((layer) => [layer, none])),
+          this.provider.search,
+        ),
       [LINK]: () => linkTo(text),
     };
     const between = texts.map(({ before }) => before);

@@ -36,8 +36,9 @@ export function brackets({ words, tags, tree }) {
  * @param {string} model its name.
  * @param {string | string[]} given a text, or the words of a sentence.
  * @param {Object<string, {must: [], forbid: []}>} queries what each layer obeys.
+ * @param {string[]} search the arguments that search as the provider does.
  */
-export function python(model, given, queries) {
+export function python(model, given, queries, search = []) {
   const canSplit = Array.isArray(given) && given.every((word) => word && !BLANK.test(word));
   const input = canSplit ? `${literal(given.join(" "))}.split()` : literal(given);
   const lines = ["import fencepost", "", `parser = fencepost.load(${literal(model)})`];
@@ -54,6 +55,7 @@ export function python(model, given, queries) {
       obeying.length ? `tasks=${literal(tasks)}` : "",
       must.length ? `must=[${must.map(spanLiteral).join(", ")}]` : "",
       forbid.length ? `forbid=[${forbid.map(spanLiteral).join(", ")}]` : "",
+      ...search,
     ].filter(Boolean);
     lines.push(`document = parser.parse(${[input, ...options].join(", ")})`);
     lines.push("for parse in document.sentences:");

@@ -83,6 +83,19 @@ export class Drawing {
     }
   }
 
+  /** Mark the matches of a search: phrases, or words with their tags. */
+  find(nodes) {
+    const marked = [...this.spans.map(({ element }) => element), ...this.wordGroups];
+    for (const element of marked) element.classList.remove("found");
+    const phrases = nodes.filter(({ kind }) => kind === "phrase");
+    this.mark(
+      phrases.map(({ left, right, label }) => keyOf({ start: left, end: right, label })),
+      "found",
+    );
+    for (const { kind, left } of nodes)
+      if (kind !== "phrase") this.wordGroups[left].classList.add("found");
+  }
+
   /** Show which boundaries are chosen. */
   choose(chosen) {
     if (!this.onBoundary) return;

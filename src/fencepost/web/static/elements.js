@@ -55,8 +55,8 @@ export function inRow(words) {
 }
 
 /** How often, with its noun: "1 span", "2 spans". */
-export function count(number, noun) {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+export function count(number, noun, nouns = `${noun}s`) {
+  return `${number} ${number === 1 ? noun : nouns}`;
 }
 
 /** Whether the reader wants nothing to move. */

@@ -33,6 +33,7 @@ export class LayerView {
     this.obeyed = []; // by the parse that is shown
     this.asking = null;
     this.panel = null; // readings or a player, while one is open
+    this.matches = []; // of a search
     const own = [layer, labels[layer] ?? []];
     const others = Object.entries(labels).filter(([name]) => name !== layer && name in NAMES);
     this.chooser = new Chooser({
@@ -64,6 +65,18 @@ export class LayerView {
     return this.words.length > this.most;
   }
 
+  /** Mark the matches of a search. */
+  markMatches(nodes) {
+    this.matches = nodes;
+    this.drawing?.find(nodes);
+  }
+
+  /** Go to a match. */
+  showMatch({ kind, left: start, right: end, label }) {
+    this.element.scrollIntoView({ block: "nearest" });
+    if (kind === "phrase" && label) this.drawing.showSpan({ start, end, label });
+  }
+
   /** Close what plays. */
   stop() {
     if (this.panel instanceof Player) this.#close();
@@ -86,6 +99,7 @@ export class LayerView {
     this.drawing = new Drawing(holder, element, { words, ...(canAsk ? choices : {}) });
     zoom?.take(element);
     this.drawing.mark(leastSure(rows).map(keyOf), "doubtful");
+    this.drawing.find(this.matches);
   }
 
   #tree() {

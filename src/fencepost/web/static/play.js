@@ -6,6 +6,7 @@ const PACE = 1500; // milliseconds a step
 const SPEEDS = [0.5, 1, 2, 4];
 const HEIGHT = 52; // of a bar that stands for certainty, in units of the drawing
 const ROOM = 88; // below the fence, for the cursor and the bars
+const HALF = 24; // of the width of a percentage above a bar
 
 let made = 0;
 
@@ -223,7 +224,8 @@ class TreeStage {
   #bar(boundary) {
     const x = this.drawing.x(boundary);
     const rect = draw("rect", { x: x - 8, y: this.floor - HEIGHT, width: 16, height: HEIGHT });
-    const text = draw("text", { x, "text-anchor": "middle" });
+    const middle = Math.max(HALF, Math.min(x, this.drawing.element.viewBox.baseVal.width - HALF));
+    const text = draw("text", { x: middle, "text-anchor": "middle" });
     const group = draw("g", { class: "bar", "data-boundary": boundary });
     group.append(rect, text);
     return { group, rect, text };

@@ -92,6 +92,8 @@
  * @typedef {Object} Provider
  * @property {Abilities} can
  * @property {string} privacy where texts go, in a sentence: it stands below the field of the text.
+ * @property {string[]} [search] the arguments with which Python searches as it does; without it, as
+ *   the model's folder says.
  * @property {Document} [example] a parse that ships with the page, which the first visit shows.
  *   Without it, the text that stands in the field is parsed then.
  * @property {(watch?: Watch) => Promise<Description>} describe is cheap: it is called when the page

@@ -6,7 +6,10 @@ import { LayerView } from "./layer.js";
 
 const LAYERS = ["tree", "entities"];
 
-/** The card of a sentence; `mount` draws it, `stop` closes what plays in it, `focus` goes there. */
+/**
+ * The card of a sentence: `mount` draws it, `stop` closes what plays in it, `sentence` is what it
+ * shows now, `mark` marks the matches of a search, `show` goes to one.
+ */
 export function sentenceCard(sentence, { number, text, provider, model }) {
   const views = new Map();
   const onAsk = (layer, constraint) => views.get(layer).require(constraint);
@@ -18,10 +21,13 @@ export function sentenceCard(sentence, { number, text, provider, model }) {
     views.set(layer, new LayerView({ ...view, closeWords: model.closeWords }));
   }
   const queries = () => Object.fromEntries([...views].map(([layer, view]) => [layer, view.query]));
-  const shownTree = () => brackets({ ...sentence, tree: views.get("tree").rows });
+  const shown = () => ({
+    ...sentence,
+    ...Object.fromEntries([...views].map(([layer, view]) => [layer, view.rows])),
+  });
   const copies = {
-    ...(views.has("tree") ? { [BRACKETS]: shownTree } : {}),
-    [PYTHON]: () => python(model.name, sentence.words, queries()),
+    ...(views.has("tree") ? { [BRACKETS]: () => brackets(shown()) } : {}),
+    [PYTHON]: () => python(model.name, sentence.words, queries(), provider.search),
     [LINK]: () => linkTo(text),
   };
   const element = make(
@@ -38,7 +44,14 @@ export function sentenceCard(sentence, { number, text, provider, model }) {
   );
   const mount = () => views.forEach((view) => view.mount());
   const stop = () => views.forEach((view) => view.stop());
-  return { element, mount, stop };
+  const mark = (nodes, layer) =>
+    views.forEach((view, name) => view.markMatches(name === layer ? nodes : []));
+  const show = (node, layer) => {
+    mount();
+    element.focus({ preventScroll: true });
+    views.get(layer).showMatch(node);
+  };
+  return { element, mount, stop, mark, show, sentence: shown };
 }
 
 /** The text of each sentence, and what stands before it: as written if known, else its words. */

@@ -78,6 +78,7 @@ const calls = new Calls();
 /** @type {import("../provider.js").Provider} */
 export const browser = {
   can: { readings: false, constraints: false, steps: true, token: false },
+  search: ["beams=1"],
   privacy: "Texts stay in this browser: they are parsed here, and go nowhere.",
 
   async describe({ signal } = {}) {
