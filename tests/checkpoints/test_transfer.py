@@ -10,7 +10,7 @@ from torch import Tensor
 from fencepost.batching.numbers import Numbers
 from fencepost.batching.vocabulary import Labels, Vocabulary
 from fencepost.checkpoints.trainable import TrainableModel, new_model
-from fencepost.checkpoints.transfer import transferred
+from fencepost.checkpoints.transfer import transfer_weights
 from fencepost.config import HeadsSettings, NetworkSettings, checked
 from fencepost.errors import ModelError
 from fencepost.runtime.shapes import LABEL_TABLES
@@ -43,7 +43,7 @@ def test_a_model_transferred_to_itself_stays_as_it_is() -> None:
     with torch.no_grad():
         for parameter in other.network.parameters():
             parameter.fill_(9.0)
-    model, notes = transferred(old, other)
+    model, notes = transfer_weights(old, other)
     assert notes == []
     assert model.numbers == old.numbers
     assert weights(model).keys() == before.keys()
@@ -53,7 +53,7 @@ def test_a_model_transferred_to_itself_stays_as_it_is() -> None:
 
 def test_labels_in_another_order_keep_their_rows() -> None:
     old = small_model("tree", "tags")
-    model, notes = transferred(old, fresh(old, labels=("NP+VP", "S")))
+    model, notes = transfer_weights(old, fresh(old, labels=("NP+VP", "S")))
     assert notes == []
     for name in ("heads.tree.label_vectors", "tags.weight", "tags.bias"):
         assert torch.equal(weights(model)[name], weights(old)[name][[0, 2, 1]]), name
@@ -62,7 +62,7 @@ def test_labels_in_another_order_keep_their_rows() -> None:
 def test_new_labels_are_fresh_and_old_ones_are_named() -> None:
     old = small_model("tree")
     new = fresh(old, labels=("X", "S"))
-    model, notes = transferred(old, new)
+    model, notes = transfer_weights(old, new)
     assert notes == ["labels of tree that are new: X", "labels of tree that are left behind: NP+VP"]
     rows = weights(model)["heads.tree.label_vectors"]
     before = weights(old)["heads.tree.label_vectors"]
@@ -78,7 +78,7 @@ def test_what_a_decoder_knows_of_labels_goes_with_them() -> None:
     with torch.no_grad():
         for parameter in old.network.parameters():
             torch.nn.init.normal_(parameter)
-    model, notes = transferred(old, fresh(old, labels=("X", "S")))
+    model, notes = transfer_weights(old, fresh(old, labels=("X", "S")))
     assert notes == ["labels of tree that are new: X", "labels of tree that are left behind: NP+VP"]
     assert old.numbers.labels["tree"].names == ("S", "NP+VP")
     for name in LABEL_TABLES:  # a row for no span, for the filler, for each label
@@ -89,7 +89,7 @@ def test_what_a_decoder_knows_of_labels_goes_with_them() -> None:
 
 def test_words_are_kept_and_new_ones_are_appended() -> None:
     old = small_model("tree")
-    model, _ = transferred(old, fresh(old, words="xb"))
+    model, _ = transfer_weights(old, fresh(old, words="xb"))
     assert model.numbers.words is not None
     assert model.numbers.characters is not None
     assert model.numbers.words.items == ("a", "b", "x")
@@ -104,7 +104,7 @@ def test_words_are_kept_and_new_ones_are_appended() -> None:
 def test_heads_come_and_go() -> None:
     old, new = small_model("tree", "tags"), small_model("tree", "entities")
     own = weights(new)
-    model, notes = transferred(old, new)
+    model, notes = transfer_weights(old, new)
     assert notes == ["the head entities is new", "the head tags is left behind"]
     for name, value in weights(model).items():
         expected = own if name.startswith("heads.entities") else weights(old)
@@ -115,7 +115,7 @@ def test_other_sizes_of_the_network_are_refused() -> None:
     old = small_model("tree")
     network = old.network_settings.model_copy(update={"lstm_hidden": 5})
     with pytest.raises(ModelError, match=r"has the shape .* there and .* here; the sizes"):
-        transferred(old, new_model(network, old.heads, old.numbers))
+        transfer_weights(old, new_model(network, old.heads, old.numbers))
 
 
 def test_a_head_with_other_settings_begins_anew() -> None:
@@ -123,7 +123,7 @@ def test_a_head_with_other_settings_begins_anew() -> None:
     heads = checked(HeadsSettings, {"tree": {"mlp": 9, "decoder": 8}, "tags": {}}, where="test")
     new = new_model(old.network_settings, heads, old.numbers)
     own = weights(new)
-    model, notes = transferred(old, new)
+    model, notes = transfer_weights(old, new)
     assert notes == [
         "the head tree begins anew, since its settings differ there and here: mlp 8 and 9"
     ]
@@ -134,7 +134,7 @@ def test_a_head_with_other_settings_begins_anew() -> None:
 
 def test_a_head_without_a_label_in_common_begins_anew() -> None:
     old = small_model("tree", "tags")
-    model, notes = transferred(old, fresh(old, labels=("X", "Y")))
+    model, notes = transfer_weights(old, fresh(old, labels=("X", "Y")))
     assert notes == [
         f"the head {name} begins anew, since it has no label in common" for name in ("tags", "tree")
     ]
@@ -149,7 +149,9 @@ def test_heads_that_are_kept_keep_their_temperatures() -> None:
     old = small_model("tree", "entities", "tags")
     for name in ("tree", "entities"):
         old.network.head(name).temperature = 1.5
-    model, _ = transferred(old, small_model("tree", "entities", "tags"), kept=("tree", "tags"))
+    model, _ = transfer_weights(
+        old, small_model("tree", "entities", "tags"), calibrated=("tree", "tags")
+    )
     assert [model.network.temperature(name) for name in ("tree", "entities")] == [1.5, 1.0]
 
 
@@ -171,7 +173,7 @@ def test_a_transformer_comes_along(tmp_path: Path) -> None:
     with torch.no_grad():
         for parameter in old.network.parameters():
             parameter.add_(1.0)
-    model, notes = transferred(old, on_transformer(tmp_path / "new", "bert"))
+    model, notes = transfer_weights(old, on_transformer(tmp_path / "new", "bert"))
     assert notes == []
     for name, value in weights(model).items():
         assert torch.equal(value, weights(old)[name]), name
@@ -180,6 +182,6 @@ def test_a_transformer_comes_along(tmp_path: Path) -> None:
 def test_other_pieces_are_refused(tmp_path: Path) -> None:
     old, new = (on_transformer(tmp_path / kind, kind) for kind in ("bert", "roberta"))
     with pytest.raises(ModelError, match="its tokenizer has other pieces"):
-        transferred(old, new)
+        transfer_weights(old, new)
     with pytest.raises(ModelError, match="its encoder is 'words', and here it is 'transformer'"):
-        transferred(small_model("tree"), new)
+        transfer_weights(small_model("tree"), new)

@@ -1,4 +1,4 @@
-"""Model cards: the metadata before their text, as the Hugging Face hub shows and searches them."""
+"""The metadata of model cards, for the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Scores = Mapping[str, Mapping[str, float]]  # by data set and task: {"GUM dev": 
 
 
 class _Task(NamedTuple):
-    """A task of ours as the hub names it."""
+    """The hub's names for a task."""
 
     tag: str
     metric: str
-    metric_name: str  # that tells it from others: the hub puts all of a data set together
+    metric_name: str  # distinct, since the hub puts all metrics of a data set together
 
 
 _TASKS = {
@@ -23,7 +23,7 @@ _TASKS = {
     "entities": _Task("named-entity-recognition", "f1", "F1 of nested entities (strict match)"),
     "tags": _Task("part-of-speech-tagging", "accuracy", "accuracy of part-of-speech tags"),
 }
-_PIPELINE = "token-classification"  # the nearest of those that the hub knows
+_PIPELINE = "token-classification"  # the hub has none for parsing
 
 
 def with_metadata(
@@ -37,50 +37,51 @@ def with_metadata(
     tags: Sequence[str] = (),
     scores: Scores | None = None,
 ) -> str:
-    """A card with metadata before it; what it had and nobody changes stays.
+    """Add metadata to a card; entries that are not named here stay.
 
     Args:
         card: the text, with or without metadata.
-        name: of the model.
-        tasks: those of the model.
-        licence: as the hub abbreviates it, such as `apache-2.0` or `cc-by-nc-sa-4.0`.
-        language: codes such as `en`.
-        datasets: what it was trained on, as the hub names them.
-        tags: to be found by, besides those of the tasks.
+        name: the name of the model.
+        tasks: the tasks of the model.
+        licence: the hub's identifier, such as `apache-2.0` or `cc-by-nc-sa-4.0`.
+        language: language codes, such as `en`.
+        datasets: the training data, by their names on the hub.
+        tags: more tags for the hub's search, besides those of the tasks.
         scores: in per cent, by data set and task.
 
     Raises:
-        ConfigError: the scores are no scores of this model, or the metadata of the card no YAML.
+        ConfigError: a score is wrong, or the metadata of the card is no YAML.
     """
     from huggingface_hub import ModelCard, ModelCardData
 
     for values in (datasets, tags):
         if isinstance(values, str):
             raise ConfigError(f"a list is expected, as in [{values!r}], not {values!r}")
-    known: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
     text = card
     if card.startswith("---"):
         try:
             old = ModelCard(card)
-        except Exception as error:  # YAML's own, and the library's
+        except Exception as error:  # of YAML, or of the library
             raise ConfigError(f"the metadata of the model card cannot be read: {error}") from error
-        known, text = old.data.to_dict(), old.text  # type: ignore[no-untyped-call]
-    told = {
+        metadata, text = old.data.to_dict(), old.text  # type: ignore[no-untyped-call]
+    changes = {
         "license": licence,
         "language": language,
         "datasets": list(datasets) or None,
         "library_name": "fencepost",
-        "pipeline_tag": known.get("pipeline_tag", _PIPELINE),
+        "pipeline_tag": metadata.get("pipeline_tag", _PIPELINE),
         "tags": list(
             dict.fromkeys(
-                [*(known.get("tags") or ()), *(_TASKS[task].tag for task in tasks), *tags]
+                [*(metadata.get("tags") or ()), *(_TASKS[task].tag for task in tasks), *tags]
             )
         ),
     }
     if scores:
-        known.pop("model-index", None)
-        told |= {"model_name": name, "eval_results": _results(scores, tasks)}
-    data = ModelCardData(**known | {key: value for key, value in told.items() if value is not None})
+        metadata.pop("model-index", None)
+        changes |= {"model_name": name, "eval_results": _results(scores, tasks)}
+    metadata |= {key: value for key, value in changes.items() if value is not None}
+    data = ModelCardData(**metadata)
     return f"---\n{data.to_yaml()}\n---\n\n{text.lstrip()}"
 
 
@@ -96,15 +97,15 @@ def _results(scores: Scores, tasks: Collection[str]) -> list[Any]:
                 )
             if not 0 <= value <= 100:
                 raise ConfigError(f"scores: {value!r} is no per cent")
-            known = _TASKS[task]
+            names = _TASKS[task]
             results.append(
                 EvalResult(
                     task_type=_PIPELINE,
                     task_name="Trees, entities and tags",
                     dataset_type="-".join(dataset.lower().split()),
                     dataset_name=dataset,
-                    metric_type=known.metric,
-                    metric_name=known.metric_name,
+                    metric_type=names.metric,
+                    metric_name=names.metric_name,
                     metric_value=value,
                 )
             )

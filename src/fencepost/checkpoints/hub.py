@@ -1,9 +1,8 @@
 """Models on the Hugging Face hub: fetched into its cache, and pushed.
 
-What is fetched are files by the names of our layout and no others, each of a size that a model of
-ours can have: no pickle, no code. What is in them is checked when they are loaded, as for any other
-folder (`loading.py`). `HF_ENDPOINT`, `HF_HOME`, `HF_HUB_OFFLINE` and the token that was stored by
-`hf auth login` mean what they mean to `huggingface_hub`.
+Only files of our layout are fetched, each up to the size that such a file can have: no pickle, no
+code. Loading checks their contents, as for any other folder (`loading.py`). `HF_ENDPOINT`,
+`HF_HOME`, `HF_HUB_OFFLINE` and the token of `hf auth login` work as in `huggingface_hub`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import logging
 import re
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 LICENCE = "LICENSE.md"
-MOST_BYTES: Mapping[str, int] = {  # of each file that is fetched, and of no others
+MOST_BYTES: Mapping[str, int] = {  # of each file; no others are fetched
     CONFIG: MOST_CONFIG,
     LABELS: MOST_LABELS,
     WEIGHTS: MOST_WEIGHTS,
@@ -36,7 +35,7 @@ MOST_BYTES: Mapping[str, int] = {  # of each file that is fetched, and of no oth
     MANIFEST: MOST_MANIFEST,
     CARD: MOST_CARD,
     LICENCE: MOST_CARD,
-    **dict.fromkeys(GRAPHS, 2**26),  # without weights, which are in a file of their own
+    **dict.fromkeys(GRAPHS, 2**26),  # their weights are in a file of their own
 }
 _NEEDED = (CONFIG, LABELS, WEIGHTS)
 _NAME = re.compile(r"(?P<repository>[\w-][\w.-]*/[\w.-]+)(?:@(?P<revision>[^@\s]+))?", re.ASCII)
@@ -46,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class HubName(NamedTuple):
-    """A repository on the hub, and which of its revisions."""
+    """A repository on the hub, perhaps with a revision."""
 
     repository: str
     revision: str | None = None  # a commit, a tag or a branch; None: the newest
@@ -56,7 +55,7 @@ class HubName(NamedTuple):
 
 
 def hub_name(name: str) -> HubName | None:
-    """The repository that a name stands for; None if it can be none.
+    """Parse the name of a repository; None if it is not one.
 
     >>> hub_name("owner/name@v1.0")
     HubName(repository='owner/name', revision='v1.0')
@@ -68,9 +67,9 @@ def hub_name(name: str) -> HubName | None:
 
 
 def fetch(name: HubName) -> Path:
-    """The folder of a model from the hub, in the cache.
+    """Fetch a model from the hub, and return its folder in the cache.
 
-    A commit that is in the cache is not asked for again. Without a connection, or with
+    A commit that is in the cache makes no request. Without a connection, or with
     `HF_HUB_OFFLINE=1`, any other revision is the one that was fetched last.
 
     Raises:
@@ -84,7 +83,7 @@ def fetch(name: HubName) -> Path:
         sizes = _sizes(name)
     except ModelError:
         raise
-    except Exception as error:  # the library's own, or one of the library that it asks with
+    except Exception as error:  # of huggingface_hub, or of the HTTP library below it
         reason = _reason(name, error)
         folder = _cached(name) if reason is None else None
         if folder is None:
@@ -92,18 +91,8 @@ def fetch(name: HubName) -> Path:
         _log.info("%s: the hub was not reached, so this is what was fetched before", name)
         return folder
     _check(name, sizes)
-    from huggingface_hub import snapshot_download
-
     try:
-        folder = Path(
-            snapshot_download(
-                name.repository,
-                revision=name.revision,
-                allow_patterns=sorted(sizes),
-                tqdm_class=_bar(),
-                **_AGENT,
-            )
-        )
+        folder = _download(name, sizes, tqdm_class=_bar(), **_AGENT)
     except Exception as error:  # as above
         raise ModelError(f"{name}: {_reason(name, error) or _unreachable(error)}") from error
     _check(name, {path.name: path.stat().st_size for path in folder.iterdir()})
@@ -119,15 +108,25 @@ def _api() -> HfApi:
     return HfApi(**_AGENT)
 
 
+def _download(name: HubName, files: Iterable[str], **options: Any) -> Path:
+    from huggingface_hub import snapshot_download
+
+    return Path(
+        snapshot_download(
+            name.repository, revision=name.revision, allow_patterns=sorted(files), **options
+        )
+    )
+
+
 def _sizes(name: HubName) -> dict[str, int]:
-    """The files of ours in a repository, with their sizes as the hub tells them."""
+    """The sizes of a model's files, as the hub has them."""
     info = _api().model_info(name.repository, revision=name.revision, files_metadata=True)
-    files = {one.rfilename: one.size for one in info.siblings or ()}
-    return {file: size or 0 for file, size in files.items() if file in MOST_BYTES}
+    sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
+    return {file: size for file, size in sizes.items() if file in MOST_BYTES}
 
 
 def _check(name: HubName, sizes: Mapping[str, int]) -> None:
-    """Refuse what is no model of ours, or larger than one can be."""
+    """Refuse a repository without a model, and files that are too large."""
     for file in _NEEDED:
         if file not in sizes:
             raise ModelError(
@@ -143,26 +142,17 @@ def _check(name: HubName, sizes: Mapping[str, int]) -> None:
 
 
 def _cached(name: HubName) -> Path | None:
-    """The folder of a model that was fetched whole before; None if there is none."""
-    from huggingface_hub import snapshot_download
-
+    """The folder of a model in the cache; None if it is not there or incomplete."""
     try:
-        folder = Path(
-            snapshot_download(
-                name.repository,
-                revision=name.revision,
-                allow_patterns=sorted(MOST_BYTES),
-                local_files_only=True,
-            )
-        )
+        folder = _download(name, MOST_BYTES, local_files_only=True)
         check_sizes(folder, read_manifest(folder) or {})
-    except Exception:  # it is not there, or not whole
+    except Exception:  # of huggingface_hub, or a ModelError
         return None
     return folder if all((folder / file).is_file() for file in _NEEDED) else None
 
 
 def _reason(name: HubName, error: Exception) -> str | None:
-    """The hub's answer; None if it was not reached."""
+    """The hub's reason for an error; None if it was not reached."""
     from huggingface_hub.errors import (
         GatedRepoError,
         HfHubHTTPError,
@@ -181,26 +171,29 @@ def _reason(name: HubName, error: Exception) -> str | None:
     if isinstance(error, RevisionNotFoundError):
         return f"the hub has {name.repository}, but not this revision of it"
     if isinstance(error, HFValidationError):
-        return f"no name of a repository: {str(error).partition(chr(10))[0]}"
+        return f"no name of a repository: {_first_line(error)}"
     if isinstance(error, HfHubHTTPError) and error.response.status_code < 500:
-        return f"the hub refuses: {str(error).partition(chr(10))[0]}"
+        return f"the hub refuses: {_first_line(error)}"
     return None
 
 
 def _unreachable(error: Exception) -> str:
-    said = str(error).partition("\n")[0] or type(error).__name__
     return (
         "there is no such folder, no model of that name ships with fencepost, and the hub cannot "
-        f"be reached, nor was the model fetched before ({said:.200})"
+        f"be reached, nor was the model fetched before ({_first_line(error):.200})"
     )
 
 
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
 def _bar() -> type[Any]:
-    """A bar that is shown on a terminal only."""
+    """The class of a progress bar that shows on terminals only."""
     from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]
 
     class Bar(tqdm):
-        """A bar on a terminal."""
+        """A progress bar on a terminal."""
 
         def __init__(self, *args: Any, **options: Any) -> None:
             options["disable"] = options.get("disable") or not sys.stderr.isatty()
@@ -219,21 +212,21 @@ def push(
     half: bool = False,
     licence: bytes | None = None,
 ) -> HubName:
-    """Put a model into a repository of the hub, which is made if it is not there.
+    """Push a model to a repository of the hub, which is created if it does not exist.
 
     All files go in one commit; other files of the repository stay.
 
     Args:
-        model: saved as `save_model` does.
-        name: the repository, and a branch of it if another than the main one is meant.
+        model: the model to push.
+        name: the repository, with a branch if it is not the main one.
         card: the model card, with its metadata.
         private: whether a new repository is private; None: as its owner's settings say.
-        message: of the commit.
-        half: whether weights are rounded to 16 bits.
-        licence: the text of a `LICENSE.md`; None: there is none.
+        message: the message of the commit.
+        half: round weights to 16 bits.
+        licence: the text of a `LICENSE.md`; None: no such file.
 
     Returns:
-        The repository with the commit, to be loaded exactly as it is now.
+        The repository with the commit, to load exactly this model.
 
     Raises:
         ModelError: the hub cannot be reached, or refuses.
@@ -250,7 +243,7 @@ def push(
             api.create_repo(target.repository, private=private, exist_ok=True)
             if target.revision is not None:
                 api.create_branch(target.repository, branch=target.revision, exist_ok=True)
-            done = api.upload_folder(
+            commit = api.upload_folder(
                 repo_id=target.repository,
                 folder_path=folder,
                 revision=target.revision,
@@ -258,6 +251,6 @@ def push(
                 delete_patterns=[*GRAPHS, TOKENIZER],
             )
         except Exception as error:  # as in `fetch`
-            said = str(error).partition("\n")[0] or type(error).__name__
-            raise ModelError(f"{target}: the hub does not take it: {said:.300}") from error
-    return HubName(target.repository, done.oid)
+            reason = _first_line(error)
+            raise ModelError(f"{target}: the hub does not take it: {reason:.300}") from error
+    return HubName(target.repository, commit.oid)

@@ -1,7 +1,7 @@
-"""A model from a folder, which is refused if it does not fit together.
+"""Loading of models from folders that anybody may have made.
 
-Whoever made the folder, nothing in it is run or unpickled, nothing outside of it is read, and
-sizes and shapes are compared before anything large is made of them.
+Nothing in a folder is run or unpickled, nothing outside of it is read, and sizes and shapes are
+checked before anything large is allocated.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ from fencepost.text.splitters import splitter_of
 Backend = Literal["auto", "onnx", "torch"]
 Precision = Literal["fp32", "bf16", "int8"]
 
-# Bytes that are read at most. Labels have rows of weights: with many, weights are larger.
+# Maximal bytes. Vocabularies have rows of weights, so a large labels.json needs large weights.
 MOST_CONFIG, MOST_LABELS, MOST_CARD = 2**22, 2**26, 2**22
-_FEW_LABELS = 2**20
+_MOST_LABELS_WITHOUT_ROWS = 2**20
 
 _COLDEST, _HOTTEST = 1e-3, 1e3  # beyond these, probabilities would not be finite
 
@@ -63,22 +63,22 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """A model as its folder describes it; of its weights, names and shapes are known."""
+class ModelFolder:
+    """The content of a model's folder; of the weights, only names and shapes are read."""
 
-    folder: Path
+    path: Path
     network: NetworkSettings
     heads: HeadsSettings
     search: SearchSettings
     numbers: Numbers
     transformer: Mapping[str, Any] | None  # its settings; None: the encoder reads words
-    pieces: Any  # what the folder says of them
+    pieces: Any  # unchecked settings of the tokenizer's special pieces
     temperatures: Mapping[str, float]
     weights: Weights
 
     @property
     def sizes(self) -> BertSizes | None:
-        """The sizes of a transformer that is built like BERT; None: there is none, or another."""
+        """The sizes of a transformer that is built like BERT; None: there is no such."""
         return None if self.transformer is None else BertSizes.of(self.transformer)
 
 
@@ -90,41 +90,41 @@ def load_model(
     precision: Precision = "fp32",
     threads: int | None = None,
 ) -> Model:
-    """The model in a folder, to parse with.
+    """Load the model in a folder, to parse with.
 
     Args:
-        folder: of the model.
-        backend: what computes the encoder; `auto`: onnxruntime if it can.
-        device: `cpu`, or one of torch's.
-        precision: of the encoder's numbers.
-        threads: None: one for each processor that this process may use.
+        folder: the folder of the model.
+        backend: runs the encoder; `auto`: onnxruntime if it can.
+        device: `cpu`, or one of torch's devices.
+        precision: the precision of the encoder.
+        threads: CPU threads; None: one for each processor that this process may use.
 
     Raises:
-        ModelError: it is not there, not one of ours, or not whole; the message says which.
-        ConfigError: this model cannot be computed in this way here.
+        ModelError: the folder does not exist, holds no model or is damaged; the message says which.
+        ConfigError: this model cannot run with these arguments here.
     """
-    for name, value, known in (("backend", backend, Backend), ("precision", precision, Precision)):
-        if value not in get_args(known):
-            names = ", ".join(get_args(known))
+    for name, value, kind in (("backend", backend, Backend), ("precision", precision, Precision)):
+        if value not in get_args(kind):
+            names = ", ".join(get_args(kind))
             raise ConfigError(f"{name}: {value!r} is unknown; known: {names}")
     if backend == "torch" and precision == "int8":
         raise ConfigError('precision: int8 needs backend = "onnx"; use bf16 with torch')
-    wanted = Wanted(device, precision, threads_of(threads))
-    with described(folder) as found:
+    target = Target(device, precision, threads_of(threads))
+    with open_model(folder) as model:
         obstacles = ['backend = "torch"'] if backend == "torch" else []
         for name, runtime in RUNTIMES.items():
             if backend in ("auto", name):
-                obstacle = runtime.obstacle(found, wanted)
+                obstacle = runtime.obstacle(model, target)
                 if obstacle is None:
-                    return runtime.load(found, wanted)
+                    return runtime.load(model, target)
                 obstacles.append(obstacle)
         if backend == "onnx":
             obstacles.append('needs backend = "torch"')
         raise ConfigError(": ".join(obstacles))
 
 
-class Wanted(NamedTuple):
-    """How a model is to be computed."""
+class Target(NamedTuple):
+    """The hardware and precision to run a model with."""
 
     device: str
     precision: Precision
@@ -132,116 +132,124 @@ class Wanted(NamedTuple):
 
 
 class Runtime(NamedTuple):
-    """Something that computes networks."""
+    """A library that runs networks."""
 
-    obstacle: Callable[[Described, Wanted], str | None]  # why it cannot compute a model; None: can
-    load: Callable[[Described, Wanted], Model]
+    obstacle: Callable[[ModelFolder, Target], str | None]  # None: it can run the model
+    load: Callable[[ModelFolder, Target], Model]
 
 
-def _onnx_obstacle(found: Described, wanted: Wanted) -> str | None:
-    if wanted.device != "cpu":
-        return f"device {wanted.device!r}"
-    if wanted.precision == "bf16":
+def _onnx_obstacle(folder: ModelFolder, target: Target) -> str | None:
+    if target.device != "cpu":
+        return f"device {target.device!r}"
+    if target.precision == "bf16":
         return "precision bf16"
-    if found.transformer is None or found.sizes is not None:
+    if folder.transformer is None or folder.sizes is not None:
         return None
-    kind = found.transformer.get("model_type")
-    return f"{found.folder}: a transformer of the kind {clipped(repr(kind))}"
+    kind = folder.transformer.get("model_type")
+    return f"{folder.path}: a transformer of the kind {clipped(repr(kind))}"
 
 
-def _torch_obstacle(found: Described, wanted: Wanted) -> str | None:
-    there = find_spec("torch") is not None and find_spec("transformers") is not None
-    return None if there else "needs torch: pip install 'fencepost[train]'"
+def _torch_obstacle(folder: ModelFolder, target: Target) -> str | None:
+    is_installed = find_spec("torch") is not None and find_spec("transformers") is not None
+    return None if is_installed else "needs torch: pip install 'fencepost[train]'"
 
 
-def _torch_model(found: Described, wanted: Wanted) -> Model:
+def _torch_model(folder: ModelFolder, target: Target) -> Model:
     from fencepost.checkpoints.trainable import parsing_model
 
-    return parsing_model(found, **wanted._asdict())
+    return parsing_model(folder, **target._asdict())
 
 
-def _onnx_model(found: Described, wanted: Wanted) -> Model:
-    """A model that onnxruntime and numpy compute."""
-    cutter, sizes = None, found.sizes
+def _onnx_model(folder: ModelFolder, target: Target) -> Model:
+    """A model that runs in onnxruntime and numpy."""
+    network, heads, numbers, sizes = folder.network, folder.heads, folder.numbers, folder.sizes
+    cutter = None
     if sizes is not None:
         cutter = restore_cutter(
-            found.pieces, found.folder, vectors=sizes.vocab_size, window=sizes.window
+            folder.pieces, folder.path, vectors=sizes.vocab_size, window=sizes.window
         )
     try:
-        shapes = network_shapes(found.network, found.heads, found.numbers, sizes)
+        folder.weights.check(network_shapes(network, heads, numbers, sizes))
     except ConfigError as error:
         raise ModelError(str(error)) from error
-    found.weights.check(shapes)
-    settings = (found.network, found.numbers, sizes, found.weights)
-    network = RuntimeNetwork(
-        encoder_of(*settings, precision=wanted.precision, threads=wanted.threads),
-        found.weights,
-        temperatures={
-            layer: found.temperatures.get(layer, 1.0)
-            for layer in POINTING
-            if layer in found.heads.names
-        },
-        whole=found.network.boundary == "whole",
+    encoder = encoder_of(
+        network,
+        numbers,
+        sizes,
+        folder.weights,
+        precision=target.precision,
+        threads=target.threads,
     )
     return Model(
+        RuntimeNetwork(
+            encoder,
+            folder.weights,
+            temperatures={
+                layer: folder.temperatures.get(layer, 1.0)
+                for layer in POINTING
+                if layer in heads.names
+            },
+            whole=network.boundary == "whole",
+        ),
+        reader_of(network, numbers, cutter),
+        numbers,
         network,
-        reader_of(found.network, found.numbers, cutter),
-        found.numbers,
-        found.network,
-        found.heads,
+        heads,
         cutter,
-        found.transformer,
-        found.search,
+        folder.transformer,
+        folder.search,
     )
 
 
-RUNTIMES = {  # `auto` takes the first that can compute a model
+RUNTIMES = {  # `auto` takes the first that can run the model
     "onnx": Runtime(_onnx_obstacle, _onnx_model),
     "torch": Runtime(_torch_obstacle, _torch_model),
 }
 
 
 @contextmanager
-def described(folder: Path) -> Iterator[Described]:
-    """A model as its folder describes it; the bytes of its files are checked meanwhile.
+def open_model(folder: Path) -> Iterator[ModelFolder]:
+    """Read a model's folder; its checksums are compared in a thread until the block ends.
 
     Raises:
-        ModelError: it is not there, not one of ours, or not whole; the message says which.
+        ModelError: the folder does not exist, holds no model or is damaged; the message says which.
     """
     _check_links(folder)
     listed = read_manifest(folder, known=FILES)
     if listed is None:
         _log.info("%s: there is no %s, so its files were not compared with it", folder, MANIFEST)
-        yield _described(folder, FILES)
+        yield _read_folder(folder, FILES)
         return
     check_sizes(folder, listed)
     with ThreadPoolExecutor(1) as pool:
-        checking = pool.submit(check_contents, folder, listed)  # while the network is built
+        checking = pool.submit(check_contents, folder, listed)
         try:
-            yield _described(folder, tuple(listed))
+            yield _read_folder(folder, tuple(listed))
         except ModelError:
-            checking.result()  # which says better what is wrong, if files have changed
+            checking.result()  # a changed file is the better explanation
             raise
         checking.result()
 
 
 def _check_links(folder: Path) -> None:
-    """Refuse links that lead out of the folder: a file of another's choice would be read.
+    """Refuse links that lead out of the folder: they may point to any file of the machine.
 
-    A cache of the hub is no other place: there, all files of a folder are links into `blobs`.
+    In the hub's cache, all files of a folder are links into `blobs`, which is allowed.
     """
-    here = folder.resolve()
-    places = [here]
-    if here.parent.name == "snapshots":
-        places.append(here.parent.parent / "blobs")
-    at = folder / CONFIG
+    resolved = folder.resolve()
+    allowed = [resolved]
+    if resolved.parent.name == "snapshots":
+        allowed.append(resolved.parent.parent / "blobs")
+    path = folder / CONFIG
     try:
-        for at in [path for path in folder.iterdir() if path.is_symlink()]:
-            if not any(at.resolve().is_relative_to(place) for place in places):
-                raise ModelError(f"{at}: a link that leads out of the folder; copy the file itself")
-    except (OSError, RuntimeError) as error:  # the latter: links in a circle
+        for path in [entry for entry in folder.iterdir() if entry.is_symlink()]:
+            if not any(path.resolve().is_relative_to(place) for place in allowed):
+                raise ModelError(
+                    f"{path}: a link that leads out of the folder; copy the file itself"
+                )
+    except (OSError, RuntimeError) as error:  # the latter: a cycle of links
         reason = getattr(error, "strerror", None) or error
-        raise ModelError(f"{at}: cannot be read: {reason}") from error
+        raise ModelError(f"{path}: cannot be read: {reason}") from error
 
 
 def read_card(folder: Path) -> str:
@@ -263,17 +271,17 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _described(folder: Path, files: tuple[str, ...]) -> Described:
-    """A model as its folder describes it.
+def _read_folder(folder: Path, files: tuple[str, ...]) -> ModelFolder:
+    """Read and check all but the weights.
 
     Args:
-        folder: of the model.
-        files: that may be read.
+        folder: the folder of the model.
+        files: the files that may be read.
     """
     for name in (CONFIG, LABELS, WEIGHTS):
         _check_listed(folder, name, files)
     config = _read_config(folder)
-    bytes_of_weights = size_of(folder / WEIGHTS, most=MOST_WEIGHTS)
+    weights_size = size_of(folder / WEIGHTS, most=MOST_WEIGHTS)
     try:
         network = checked(NetworkSettings, config.get("network"), where=f"{folder}/{CONFIG}")
         heads = checked(HeadsSettings, config.get("heads"), where=f"{folder}/{CONFIG}")
@@ -284,23 +292,23 @@ def _described(folder: Path, files: tuple[str, ...]) -> Described:
     except ConfigError as error:
         raise ModelError(str(error)) from error
     kind = kind_of(network)
-    room = _FEW_LABELS + (bytes_of_weights // 2 if kind.vocabularies else 0)
-    labels = read_json(folder / LABELS, most=min(MOST_LABELS, room))
+    most = _MOST_LABELS_WITHOUT_ROWS + (weights_size // 2 if kind.vocabularies else 0)
+    labels = read_json(folder / LABELS, most=min(MOST_LABELS, most))
     try:
         numbers = _numbers(labels, kind)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ModelError(f"{folder}/{LABELS}: not what was expected: {error!r}") from error
     if kind.has_pieces:
         _check_listed(folder, TOKENIZER, files)
-    lost = [name for name in heads.names if name not in numbers.labels]
-    if lost:
-        raise ModelError(f"{folder}/{LABELS}: there are no labels for the head {lost[0]}")
+    missing = [name for name in heads.names if name not in numbers.labels]
+    if missing:
+        raise ModelError(f"{folder}/{LABELS}: there are no labels for the head {missing[0]}")
     transformer = config.get("transformer") if kind.has_pieces else None
     if kind.has_pieces and not isinstance(transformer, dict):
         raise ModelError(
             f"{folder}/{CONFIG}: transformer: not what was expected: {clipped(repr(transformer))}"
         )
-    return Described(
+    return ModelFolder(
         folder,
         network,
         heads,
@@ -328,7 +336,7 @@ def _numbers(data: Any, encoder: EncoderKind) -> Numbers:
             if len(items) != len(counts) or not all(type(c) is int and c > 0 for c in counts):
                 raise ValueError(f"{kind}: a count above 0 is expected for each")
             vocabularies[kind] = Vocabulary(_strings(items), tuple(counts))
-    # Models that do not say what their wrapper is have learned it as a label.
+    # Models from before 0.2 have no such entry: they predict the wrapper like other labels.
     wrapper = data.get("wrapper")
     if wrapper not in (None, *WRAPPERS):
         raise ValueError(f"wrapper: one of {sorted(WRAPPERS)} is expected, or null")
@@ -343,12 +351,12 @@ def _strings(data: Any) -> tuple[str, ...]:
 
 
 def _temperatures(data: Any, heads: HeadsSettings, *, where: str) -> Mapping[str, float]:
-    """The temperatures; a model that was never calibrated has 1 everywhere."""
+    """Check the temperatures; a head without one has 1."""
     if not isinstance(data, dict):
         raise ModelError(f"{where}: temperatures: not what was expected: {clipped(repr(data))}")
     for name, value in data.items():
-        is_right = isinstance(value, float) and _COLDEST <= value <= _HOTTEST
-        if name not in POINTING or name not in heads.names or not is_right:
+        is_temperature = isinstance(value, float) and _COLDEST <= value <= _HOTTEST
+        if name not in POINTING or name not in heads.names or not is_temperature:
             raise ModelError(
                 f"{where}: temperatures: {name} = {clipped(repr(value))}; a number above 0 is "
                 f"right, from {_COLDEST} to {_HOTTEST}, for a head that the model has"

@@ -1,4 +1,4 @@
-"""A model: a network with what its numbers stand for, and the folder that it is kept in.
+"""Models, and the layout of their folders.
 
     config.json          the network's settings, its transformer's, the width of its beam, the
                          temperatures of its heads, the version of this layout
@@ -8,12 +8,12 @@
     encoder.onnx         the encoder as a graph, whose weights are those of weights.safetensors
     lstm.onnx            the layers of LSTM above a transformer, if there are any
     tree-start.onnx      with -point and -label, and for entities too: the steps of a head as
-                         graphs, if they were asked for; see `runtime.step_graphs`
+                         graphs, if `save_model` has `with_steps`; see `runtime.step_graphs`
     manifest.json        the sizes and checksums of all these
-    README.md            the model card, which is for people, and may be changed
+    README.md            the model card, for people, who may edit it
 
-Nothing in it is code. What `load_model` makes of it is in `loading.py`. The graphs are for other
-programs: whoever made a folder, we run the graphs that we make of its settings.
+Nothing in it is code. `loading.py` loads it. The graphs are for other programs: fencepost runs
+graphs that it builds from the settings itself, since anybody may have made the folder.
 """
 
 from __future__ import annotations
@@ -58,24 +58,24 @@ CONFIG, LABELS, WEIGHTS = "config.json", "labels.json", "weights.safetensors"
 CARD = "README.md"
 STEP_GRAPHS = tuple(f"{layer}-{part}.onnx" for layer in POINTING for part in PARTS)
 GRAPHS = ("encoder.onnx", "lstm.onnx", *STEP_GRAPHS)
-FILES = (TOKENIZER, CONFIG, LABELS, WEIGHTS, *GRAPHS)  # in the order in which they are replaced
+FILES = (TOKENIZER, CONFIG, LABELS, WEIGHTS, *GRAPHS)  # in the order of replacement
 
-VOCABULARIES = ("words", "characters", "static")  # of a network that reads words
+VOCABULARIES = ("words", "characters", "static")  # of encoders that read words
 _DRAFT = ".saving"
 
 
 @dataclass(frozen=True)
 class Model:
-    """A network, its settings and what its numbers stand for."""
+    """A network with its settings, labels and vocabularies."""
 
     network: Network
     read: Reader
     numbers: Numbers
     network_settings: NetworkSettings
     heads: HeadsSettings
-    cutter: Cutter | None = None  # cuts words for a transformer
+    cutter: Cutter | None = None  # of a transformer
     transformer: Mapping[str, Any] | None = None  # settings of the transformer
-    search: SearchSettings = field(default_factory=SearchSettings)  # unless a caller says more
+    search: SearchSettings = field(default_factory=SearchSettings)  # the defaults of options
 
     @property
     def splitter(self) -> Splitter:
@@ -85,7 +85,7 @@ class Model:
     def rules(
         self, layer: str, *, canonical: bool = True, limits: RowLimits | None = None
     ) -> Rules:
-        """The rules for the steps of a layer."""
+        """The rules of search in a layer."""
         return Rules(
             self.open_root(layer),
             bare=self.numbers.labels[layer].number(NO_LABELS),
@@ -97,30 +97,30 @@ class Model:
 
     @staticmethod
     def open_root(layer: str) -> bool:
-        """Whether the whole sentence may be a filler, as among entities."""
+        """Whether the whole sentence may be a filler, as in the layer of entities."""
         return layer == "entities"
 
 
 def save_model(
     model: Model, folder: Path, *, card: str = "", half: bool = False, with_steps: bool = False
 ) -> None:
-    """Write a model into a folder; nothing there is replaced before all is written.
+    """Save a model to a folder; files there are replaced once all new ones are written.
 
     Args:
-        model: its network, settings, labels and tokenizer.
-        folder: it is made if it is not there.
+        model: the model to save.
+        folder: the folder; it is created if it does not exist.
         card: the model card.
-        half: whether weights are rounded to 16 bits; in memory they have 32 again.
-        with_steps: whether the steps of pointing heads are written as graphs, too, for programs
-            that are not in Python.
+        half: round weights to 16 bits; they have 32 again in memory.
+        with_steps: also write the steps of pointing heads as graphs, for programs in other
+            languages.
 
     Raises:
-        ConfigError: the network has been rounded for parsing; nothing is written.
-        ModelError: it cannot be written; what was there before is intact.
+        ConfigError: the network is rounded to bf16; nothing is written.
+        ModelError: a file cannot be written; the model that was there before is intact.
     """
-    kind = np.float16 if half else np.float32
+    dtype = np.float16 if half else np.float32
     weights = {
-        name: np.asarray(value, dtype=kind, order="C")
+        name: np.asarray(value, dtype=dtype, order="C")
         for name, value in model.network.weights().items()
     }
     draft = folder / _DRAFT
@@ -133,14 +133,14 @@ def save_model(
         _write_json(draft / LABELS, _labels(model.numbers))
         (draft / CARD).write_text(card or "# A fencepost model\n", encoding="utf-8")
         save_file(weights, draft / WEIGHTS)
-        shutil.copymode(draft / CONFIG, draft / WEIGHTS)  # safetensors lets only the owner read
+        shutil.copymode(draft / CONFIG, draft / WEIGHTS)  # safetensors makes them private
         for name, graph in _graphs(model, draft / WEIGHTS, with_steps=with_steps).items():
             (draft / name).write_bytes(graph)
         written = [name for name in FILES if (draft / name).exists()]
         write_manifest(draft, written)
         for name in (CARD, *written, MANIFEST):
             os.replace(draft / name, folder / name)
-        for name in set(GRAPHS) - set(written):  # of another model that was here before
+        for name in set(GRAPHS) - set(written):  # left from an earlier model
             (folder / name).unlink(missing_ok=True)
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -152,9 +152,9 @@ def save_model(
 
 
 def _config(model: Model) -> dict[str, Any]:
-    """The settings in a model's folder."""
+    """The content of `config.json`."""
     network = model.network_settings.model_dump()
-    if "model" in network["encoder"]:  # a folder of this machine means nothing on another
+    if "model" in network["encoder"]:  # paths of this machine mean nothing on another
         source = Path(network["encoder"]["model"])
         network["encoder"]["model"] = source.name if source.is_dir() else str(source)
     config: dict[str, Any] = {
@@ -185,7 +185,7 @@ def _labels(numbers: Numbers) -> dict[str, Any]:
 
 
 def _graphs(model: Model, path: Path, *, with_steps: bool) -> dict[str, bytes]:
-    """The graphs of a model by their files; of a transformer, only if it is built like BERT."""
+    """The graphs of a model by file name; for transformers, only those that are built like BERT."""
     weights, sizes = Weights(path), BertSizes.of(model.transformer)
     graphs = {}
     if sizes is not None or model.transformer is None:

@@ -1,4 +1,4 @@
-"""Models by name: those that ship with the package, folders, and those of the hub."""
+"""Models by name: shipped with the package, in folders, and on the hub."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ def shipped_models() -> tuple[str, ...]:
 def find_model(name_or_path: str | os.PathLike[str], *, revision: str | None = None) -> Path:
     """The folder of a model.
 
-    A name means the first of these that is there: a model that ships with the package
-    (`en-small`), a folder (`runs/mine`, `./en-small`, `~/model`), and a repository of the Hugging
-    Face hub (`owner/name`, or `owner/name@revision` with a commit, a tag or a branch).
+    A name stands for the first that exists of: a model that ships with the package (`en-small`),
+    a folder (`runs/mine`, `./en-small`, `~/model`), and a repository of the Hugging Face hub
+    (`owner/name`, or `owner/name@revision` with a commit, a tag or a branch).
 
     Args:
         name_or_path: the name.
-        revision: of a repository of the hub.
+        revision: the revision of a repository of the hub.
 
     Raises:
-        ModelError: nothing has such a name, or the hub cannot be reached.
-        ConfigError: a revision is given for what has none.
+        ModelError: there is no such model, or the hub cannot be reached.
+        ConfigError: the model has no revisions, or the name has a revision, too.
     """
     name = os.fspath(name_or_path)
     shipped = name in shipped_models()
     folder = MODELS / name if shipped else Path(os.path.expanduser(name))
-    if shipped or os.path.isdir(folder):  # which is false, too, for what cannot be a name at all
+    if shipped or os.path.isdir(folder):  # is_dir() would raise for names that are too long
         if revision is not None:
             what = "ships with fencepost" if shipped else "is a folder"
             raise ConfigError(
@@ -43,13 +43,13 @@ def find_model(name_or_path: str | os.PathLike[str], *, revision: str | None = N
         return folder
     from fencepost.checkpoints.hub import fetch, hub_name
 
-    found = hub_name(name)
-    if found is not None:
+    repository = hub_name(name)
+    if repository is not None:
         if revision is not None:
-            if found.revision is not None:
+            if repository.revision is not None:
                 raise ConfigError(f"revision: {name!r} names one already: one of them, not both")
-            found = found._replace(revision=revision)
-        return fetch(found)
+            repository = repository._replace(revision=revision)
+        return fetch(repository)
     names = ", ".join(shipped_models()) or "none"
     raise ModelError(
         f"{name[:500]}: there is no such folder, no model of that name ships with fencepost "

@@ -1,4 +1,4 @@
-"""Models whose network is in torch: to be trained, for other devices, and for any transformer."""
+"""Models whose network is in torch: for training, other devices, and any transformer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import nn
 
 from fencepost.batching.numbers import Numbers
 from fencepost.build import build_network, build_pretrained
-from fencepost.checkpoints.loading import Described, described
+from fencepost.checkpoints.loading import ModelFolder, open_model
 from fencepost.checkpoints.model import CONFIG, Model
 from fencepost.config import HeadsSettings, NetworkSettings, SearchSettings
 from fencepost.errors import ConfigError, FencepostError, ModelError
@@ -25,7 +25,7 @@ from fencepost.runtime.tokenizer import brief, is_refusal, restore_cutter
 
 @dataclass(frozen=True)
 class TrainableModel(Model):
-    """A model that can learn."""
+    """A model that can be trained."""
 
     network: Network
     pretrained: Pretrained | None = None  # the transformer in the network, with its tokenizer
@@ -39,14 +39,14 @@ def new_model(
     *,
     search: SearchSettings | None = None,
 ) -> TrainableModel:
-    """A model with random weights, but for those of a pretrained transformer.
+    """Build a model with random weights, except for those of a pretrained transformer.
 
     Args:
-        network: settings of the encoder.
-        heads: settings of the heads.
-        numbers: what the network's numbers stand for.
-        pretrained: the transformer; None: the one that the settings name, if they name one.
-        search: the width of the beam; None: greedy search.
+        network: the settings of the encoder.
+        heads: the settings of the heads.
+        numbers: the labels and vocabularies.
+        pretrained: the transformer; None: it is fetched, if the settings name one.
+        search: the settings of search; None: greedy search.
     """
     pretrained = pretrained or build_pretrained(network)
     cutter = None if pretrained is None else pretrained.cutter
@@ -64,79 +64,87 @@ def new_model(
 
 
 def load_trainable(folder: Path) -> TrainableModel:
-    """The model in a folder, ready to be trained further.
+    """Load the model in a folder, to train it further.
 
     Raises:
-        ModelError: it is not there, not one of ours, or not whole; the message says which.
+        ModelError: the folder does not exist, holds no model or is damaged; the message says which.
     """
-    with described(folder) as found:
-        return _built(found)
+    with open_model(folder) as model:
+        return _load(model)
 
 
-def parsing_model(found: Described, *, device: str, precision: str, threads: int) -> TrainableModel:
-    """A model to parse with on a device.
+def parsing_model(
+    folder: ModelFolder, *, device: str, precision: str, threads: int
+) -> TrainableModel:
+    """Load a model to parse with on a device.
 
     Args:
-        found: what its folder describes.
+        folder: the folder of the model.
         device: `cpu`, `cuda`, `cuda:1` or `mps`.
         precision: `fp32` or `bf16`.
-        threads: of the processor.
+        threads: CPU threads.
 
     Raises:
         ConfigError: the device cannot be used.
     """
     torch.set_num_threads(threads)
-    model = _built(found)
+    model = _load(folder)
     try:
         model.network.to(device)
-    except (RuntimeError, AssertionError) as error:  # which one, depends on the build of torch
+    except (RuntimeError, AssertionError) as error:  # depending on the build of torch
         raise ConfigError(f"device {device!r} cannot be used: {error}") from error
     if precision == "bf16":
         model.network.round()
     return model
 
 
-def _built(found: Described) -> TrainableModel:
-    where = f"{found.folder}/{CONFIG}"
-    pretrained = None if found.transformer is None else _outlined(found, found.transformer)
-    settings = (found.network, found.heads, found.numbers)
-    with _told(where), _without_memory():
-        outline = build_network(*settings, pretrained)
-    found.weights.check({name: tuple(value.shape) for name, value in outline.state_dict().items()})
+def _load(folder: ModelFolder) -> TrainableModel:
+    """Build the network and load its weights.
+
+    It is built on the meta device first: the shapes of the weights are checked before memory is
+    allocated for sizes that a stranger's folder names.
+    """
+    where = f"{folder.path}/{CONFIG}"
+    settings = (folder.network, folder.heads, folder.numbers)
+    pretrained = None
+    with _on_meta():
+        if folder.transformer is not None:
+            pretrained = _restore_pretrained(folder, folder.transformer)
+        with _as_model_errors(where):
+            outline = build_network(*settings, pretrained)
+    folder.weights.check({name: tuple(value.shape) for name, value in outline.state_dict().items()})
     if pretrained is not None:
-        transformer = restore_transformer(found.transformer, found.folder)
+        transformer = restore_transformer(folder.transformer, folder.path)
         pretrained = replace(pretrained, transformer=transformer)
-    with _told(where):
-        model = new_model(*settings, pretrained, search=found.search)
-    for layer, temperature in found.temperatures.items():
+    with _as_model_errors(where):
+        model = new_model(*settings, pretrained, search=folder.search)
+    for layer, temperature in folder.temperatures.items():
         model.network.head(layer).temperature = temperature
     model.network.load_state_dict(
-        {name: torch.from_numpy(value) for name, value in found.weights.items()}
+        {name: torch.from_numpy(value) for name, value in folder.weights.items()}
     )
     model.network.eval()
     return model
 
 
-def _outlined(found: Described, config: Mapping[str, Any]) -> Pretrained:
-    """The transformer of a model without any numbers in it, and what cuts words for it."""
-    with _without_memory():
-        transformer = restore_transformer(config, found.folder)
+def _restore_pretrained(folder: ModelFolder, config: Mapping[str, Any]) -> Pretrained:
+    transformer = restore_transformer(config, folder.path)
     vectors = transformer.get_input_embeddings()
     assert isinstance(vectors, nn.Embedding)
-    cutter = restore_cutter(found.pieces, found.folder, vectors=vectors.num_embeddings)
+    cutter = restore_cutter(folder.pieces, folder.path, vectors=vectors.num_embeddings)
     return Pretrained(transformer, cutter, dict(config))
 
 
 @contextmanager
-def _without_memory() -> Iterator[None]:
-    """Networks that are built here have shapes and no numbers, however large they are."""
+def _on_meta() -> Iterator[None]:
+    """Build networks with shapes but without memory, and leave the random state as it is."""
     with torch.device("meta"), torch.random.fork_rng(devices=[]):
         yield
 
 
 @contextmanager
-def _told(where: str) -> Iterator[None]:
-    """Turn errors of libraries about settings into one of ours."""
+def _as_model_errors(where: str) -> Iterator[None]:
+    """Turn errors of libraries about settings into a ModelError."""
     try:
         yield
     except FencepostError as error:

@@ -1,4 +1,4 @@
-"""The weights of one model for another: what both know keeps its weights, the rest is fresh."""
+"""Transfer of weights between models: shared labels and words keep theirs, others are new."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from fencepost.errors import ModelError
 from fencepost.model.encoder import WordEncoder
 from fencepost.runtime.shapes import LABEL_TABLES
 
-Pairs = Sequence[tuple[int, int]]  # rows of the old weights and of the new
+Pairs = Sequence[tuple[int, int]]  # rows of the old weights and of the new ones
 
 
-def transferred(
-    old: TrainableModel, new: TrainableModel, *, kept: Collection[str] = ()
+def transfer_weights(
+    old: TrainableModel, new: TrainableModel, *, calibrated: Collection[str] = ()
 ) -> tuple[TrainableModel, list[str]]:
-    """A model for what a new one is to learn, with what an old one has learned.
+    """A model with the settings of a new one and the weights of an old one.
 
-    It has the labels of the new model, and the words and characters of both, with the old ones in
-    front. Whatever the old model does not know keeps random weights, and so does a head whose
-    settings differ, or that has no label in common.
+    It has the labels of the new model, and the words and characters of both, the old ones first.
+    Weights are random for labels and words that the old model lacks, and for a head whose
+    settings differ or that has no label in common.
 
     Args:
         old: the model to start from.
-        new: has the settings and labels that are wanted.
-        kept: heads that stay as they are, with their temperatures.
+        new: the model with the new settings and labels.
+        calibrated: heads that take over their temperatures.
 
     Returns:
-        The model, and notes on what was added and what was left behind.
+        The model, and notes on the labels and heads that are new or left behind.
 
     Raises:
         ModelError: the two networks read other things, or have other sizes.
@@ -53,15 +53,15 @@ def transferred(
         if (reason := _why_fresh(old, model, name))
     }
     _copy(old, model, fresh)
-    _keep_static(new, model)
-    for name in kept:
+    _copy_static(new, model)
+    for name in calibrated:
         if name in model.network.layers:
             model.network.head(name).temperature = old.network.temperature(name)
     return model, _notes(old, model, fresh)
 
 
 def _why_fresh(old: TrainableModel, new: TrainableModel, head: str) -> str:
-    """Why a head begins anew although the old model has one; empty if it goes on from that."""
+    """Why a head of both models gets random weights; empty if it does not."""
     names = [set(model.numbers.labels[head].names) for model in (old, new)]
     if not names[0] & names[1]:
         return "it has no label in common"
@@ -80,7 +80,7 @@ def _check_encoders(old: TrainableModel, new: TrainableModel) -> None:
 
 
 def extended(old: Vocabulary | None, new: Vocabulary | None) -> Vocabulary | None:
-    """The items of an old vocabulary as they are, then those that are new.
+    """Append the items of a new vocabulary that an old one lacks.
 
     >>> extended(Vocabulary(("b", "a"), (9, 5)), Vocabulary(("a", "c"), (3, 2)))
     Vocabulary(items=('b', 'a', 'c'), counts=(9, 5, 2))
@@ -98,38 +98,38 @@ def extended(old: Vocabulary | None, new: Vocabulary | None) -> Vocabulary | Non
 @torch.no_grad()
 def _copy(old: TrainableModel, new: TrainableModel, fresh: Collection[str]) -> None:
     rows = _rows(old, new)
-    begun_anew = tuple("tags." if name == "tags" else f"heads.{name}." for name in fresh)
+    fresh_heads = tuple("tags." if name == "tags" else f"heads.{name}." for name in fresh)
     weights = old.network.state_dict()
     for name, value in new.network.state_dict().items():
-        if name not in weights or name.startswith(("encoder.static.", *begun_anew)):
+        if name not in weights or name.startswith(("encoder.static.", *fresh_heads)):
             continue
-        theirs = weights[name]
+        old_value = weights[name]
         by_row = name in rows
-        if theirs.shape[by_row:] != value.shape[by_row:]:
+        if old_value.shape[by_row:] != value.shape[by_row:]:
             raise ModelError(
-                f"training.init: {name} has the shape {tuple(theirs.shape)} there and "
+                f"training.init: {name} has the shape {tuple(old_value.shape)} there and "
                 f"{tuple(value.shape)} here; the sizes of the network have to be the same"
             )
         if by_row:
             before, after = (list(side) for side in zip(*rows[name], strict=True))
-            value[after] = theirs[before].to(value)
+            value[after] = old_value[before].to(value)
         else:
-            value.copy_(theirs)
+            value.copy_(old_value)
 
 
-def _keep_static(new: TrainableModel, model: TrainableModel) -> None:
-    """Static vectors are those of the new model's file, whatever the old one had."""
+def _copy_static(new: TrainableModel, model: TrainableModel) -> None:
+    """Copy the static vectors, which are always those of the new model's file."""
     source, target = new.network.encoder, model.network.encoder
     if isinstance(source, WordEncoder) and isinstance(target, WordEncoder) and source.static:
         target.set_static(source.static.weight[RESERVED:])
 
 
 def _rows(old: TrainableModel, new: TrainableModel) -> Mapping[str, Pairs]:
-    """The weights that have a row for each label, word or character, and which rows stay."""
+    """The weights with a row for each label, word or character, and the rows to copy."""
     rows: dict[str, Pairs] = {}
     for kind in ("words", "characters"):
         vocabulary: Vocabulary | None = getattr(old.numbers, kind)
-        if vocabulary is not None:  # others were appended, so each row stays where it is
+        if vocabulary is not None:  # new items are appended, so each row stays where it is
             rows[f"encoder.{kind}.weight"] = [(row, row) for row in range(len(vocabulary))]
     for head in set(old.numbers.labels) & set(new.numbers.labels):
         pairs = label_pairs(old.numbers.labels[head], new.numbers.labels[head])
@@ -137,14 +137,14 @@ def _rows(old: TrainableModel, new: TrainableModel) -> Mapping[str, Pairs]:
             rows |= {"tags.weight": pairs, "tags.bias": pairs}
         else:
             rows[f"heads.{head}.label_vectors"] = pairs
-            # Row 0 of these stands for no span at all, and each label comes one row later.
-            behind = [(0, 0), *((before + 1, after + 1) for before, after in pairs)]
-            rows |= {f"heads.{head}.{name}": behind for name in LABEL_TABLES}
+            # Row 0 of these tables stands for no span at all, so each label is one row later.
+            shifted = [(0, 0), *((before + 1, after + 1) for before, after in pairs)]
+            rows |= {f"heads.{head}.{name}": shifted for name in LABEL_TABLES}
     return rows
 
 
 def label_pairs(old: Labels, new: Labels) -> Pairs:
-    """The rows of the labels that both have, the filler's included.
+    """The rows of the labels in both, the filler's included.
 
     >>> label_pairs(Labels(("NP", "VP")), Labels(("S", "VP")))
     [(0, 0), (2, 2)]
@@ -165,8 +165,10 @@ def _notes(old: TrainableModel, new: TrainableModel, fresh: Mapping[str, str]) -
         elif head in fresh:
             notes.append(f"the head {head} begins anew, since {fresh[head]}")
         else:
-            ours, theirs = set(after[head].names), set(before[head].names)
-            for names, what in ((ours - theirs, "new"), (theirs - ours, "left behind")):
-                if names:
-                    notes.append(f"labels of {head} that are {what}: {', '.join(sorted(names))}")
+            new_names, old_names = set(after[head].names), set(before[head].names)
+            added, removed = sorted(new_names - old_names), sorted(old_names - new_names)
+            if added:
+                notes.append(f"labels of {head} that are new: {', '.join(added)}")
+            if removed:
+                notes.append(f"labels of {head} that are left behind: {', '.join(removed)}")
     return notes

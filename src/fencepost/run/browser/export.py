@@ -24,7 +24,7 @@ from typing import Any
 from safetensors.numpy import save_file
 
 from fencepost.batching.vocabulary import Labels
-from fencepost.checkpoints.loading import Described, described
+from fencepost.checkpoints.loading import ModelFolder, open_model
 from fencepost.checkpoints.model import CARD, WEIGHTS
 from fencepost.checkpoints.shipped import find_model
 from fencepost.config import TransformerSettings
@@ -116,27 +116,27 @@ def _replace(folder: Path, draft: Path) -> None:
 
 
 def _write_model(source: Path, folder: Path, *, name: str) -> None:
-    with described(source) as found:
-        sizes = None if found.transformer is None else BertSizes.of(found.transformer)
-        if sizes is None or not isinstance(found.network.encoder, TransformerSettings):
+    with open_model(source) as model:
+        sizes = model.sizes
+        if sizes is None or not isinstance(model.network.encoder, TransformerSettings):
             raise ModelError(
                 f"{source}: in a browser, only models with a transformer like BERT work"
             )
         cutter = restore_cutter(
-            found.pieces, found.folder, vectors=sizes.vocab_size, window=sizes.window
+            model.pieces, model.path, vectors=sizes.vocab_size, window=sizes.window
         )
         tokenizer = tokenizer_tables(cutter.tokenizer, path=source / "tokenizer.json")
-        found.weights.check(network_shapes(found.network, found.heads, found.numbers, sizes))
-        save_file(packed(found.weights), folder / WEIGHTS)
+        model.weights.check(network_shapes(model.network, model.heads, model.numbers, sizes))
+        save_file(packed(model.weights), folder / WEIGHTS)
         (folder / WEIGHTS).chmod(0o644)  # safetensors lets only the owner read
-        graphs = _graphs(found, found.network.encoder, sizes, Weights(folder / WEIGHTS))
+        graphs = _graphs(model, model.network.encoder, sizes, Weights(folder / WEIGHTS))
         for file, graph in graphs.items():
             (folder / file).write_bytes(graph)
         _write_json(folder / "tables.json", {"splitter": splitter_tables(), "tokenizer": tokenizer})
-        settings = _settings(found, name=name)
+        settings = _settings(model, name=name)
         pieces = ("before", "after", "nothing", "window")
         settings["pieces"] = {part: getattr(cutter, part) for part in pieces}
-        settings["pieces"]["which"] = found.network.encoder.pieces
+        settings["pieces"]["which"] = model.network.encoder.pieces
         settings["graphs"] = list(graphs)
         _write_json(folder / "model.json", settings)
         for card in (CARD, "LICENSE.md"):
@@ -145,48 +145,48 @@ def _write_model(source: Path, folder: Path, *, name: str) -> None:
 
 
 def _graphs(
-    found: Described, encoder: TransformerSettings, sizes: BertSizes, weights: Weights
+    model: ModelFolder, encoder: TransformerSettings, sizes: BertSizes, weights: Weights
 ) -> dict[str, bytes]:
     """The graphs by their files; they name weights that have been packed."""
 
     def graph() -> Graph:
         return Graph(WEIGHTS, weights.stored)
 
-    network, width = found.network, sizes.hidden_size
+    network, width = model.network, sizes.hidden_size
     graphs = {"encoder.onnx": bert_graph(graph(), sizes, layers=encoder.layers, case=encoder.case)}
     if network.lstm_layers:
         layers, hidden = network.lstm_layers, network.lstm_hidden
         graphs["lstm.onnx"] = lstm_graph(graph(), width=width, layers=layers, hidden=hidden)
         width = 2 * hidden
-    tags = len(found.numbers.labels["tags"]) if "tags" in found.heads.names else 0
+    tags = len(model.numbers.labels["tags"]) if "tags" in model.heads.names else 0
     whole = network.boundary == "whole"
     graphs["words.onnx"] = boundary_graph(graph(), width=width, whole=whole, tags=tags)
-    for layer in _layers(found):
+    for layer in _layers(model):
         parts = step_graphs(weights.stored, f"heads.{layer}.", file=WEIGHTS)
         graphs |= {f"{layer}-{part}.onnx": one for part, one in parts.items()}
     return graphs
 
 
-def _layers(found: Described) -> list[str]:
-    return [layer for layer in POINTING if layer in found.heads.names]
+def _layers(model: ModelFolder) -> list[str]:
+    return [layer for layer in POINTING if layer in model.heads.names]
 
 
-def _settings(found: Described, *, name: str) -> dict[str, Any]:
+def _settings(model: ModelFolder, *, name: str) -> dict[str, Any]:
     """What the page has to know of a model."""
-    numbers, heads = found.numbers, {}
-    for layer in _layers(found):
+    numbers, heads = model.numbers, {}
+    for layer in _layers(model):
         labels = numbers.labels[layer]
         heads[layer] = {
             "names": [None, *labels.names],
             "parts": [[], *map(split, labels.names)],
             "openRoot": layer == "entities",
             "bare": labels.number(NO_LABELS),
-            "nearestFirst": getattr(found.heads, layer).pointing == "nearest-first",
-            "temperature": found.temperatures.get(layer, 1.0),
+            "nearestFirst": getattr(model.heads, layer).pointing == "nearest-first",
+            "temperature": model.temperatures.get(layer, 1.0),
         }
     return {
         "name": name,
-        "tasks": list(found.heads.names),
+        "tasks": list(model.heads.names),
         "heads": heads,
         "tags": ["", *numbers.labels.get("tags", Labels(())).names],
         "wrapper": numbers.wrapper,

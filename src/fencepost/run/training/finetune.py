@@ -10,7 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from fencepost.checkpoints.loading import described
+from fencepost.checkpoints.loading import open_model
 from fencepost.checkpoints.shipped import find_model
 from fencepost.config import DataSettings, Settings, change_table, checked
 from fencepost.errors import DataError
@@ -149,8 +149,8 @@ def chosen_heads(
 
     A head whose labels are others in the data is a new one.
     """
-    with described(find_model(base)) as found:
-        known, before = found.numbers.labels, found.heads
+    with open_model(find_model(base)) as model:
+        known, before = model.numbers.labels, model.heads
     sizes = [getattr(before, name).mlp for name in ("tree", "entities") if name in before.names]
     new_head = {"mlp": max(sizes, default=_USUAL_MLP), **NEW_HEAD}
     heads: dict[str, dict[str, Any]] = {}

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fencepost.checkpoints.loading import described
+from fencepost.checkpoints.loading import open_model
 from fencepost.checkpoints.model import Model
 from fencepost.checkpoints.shipped import find_model
 from fencepost.config import Corpus, HeadsSettings, Settings, checked, read_table
@@ -54,9 +54,9 @@ def filled(data: Mapping[str, Any]) -> Mapping[str, Any]:
     init = training.get("init") if isinstance(training, dict) else None
     if not isinstance(training, dict) or not isinstance(init, str):
         return data
-    with described(find_model(init)) as found:
-        network, heads = found.network.model_dump(), found.heads.model_dump(exclude_none=True)
-        search = found.search.model_dump()
+    with open_model(find_model(init)) as model:
+        network, heads = model.network.model_dump(), model.heads.model_dump(exclude_none=True)
+        search = model.search.model_dump()
     own_network, own_heads = data.get("network", {}), data.get("heads", heads)
     if isinstance(own_network, dict) and "encoder" in own_network:
         theirs, ours = network["encoder"], own_network["encoder"]

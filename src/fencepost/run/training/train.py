@@ -24,7 +24,7 @@ from fencepost.batching.vocabulary import Labels, Vocabulary
 from fencepost.checkpoints.model import CONFIG, save_model
 from fencepost.checkpoints.shipped import find_model
 from fencepost.checkpoints.trainable import TrainableModel, load_trainable, new_model
-from fencepost.checkpoints.transfer import transferred
+from fencepost.checkpoints.transfer import transfer_weights
 from fencepost.config import Corpus, Settings, TrainingSettings, WordsSettings
 from fencepost.errors import ConfigError, TrainingError
 from fencepost.model.encoder import WordEncoder
@@ -133,7 +133,7 @@ def run_training(
     with processes.together():
         model, examples = prepare_training(settings, train_parses, base=old, kept=kept)
         if old is not None:
-            model, notes = transferred(old, model, kept=kept)
+            model, notes = transfer_weights(old, model, calibrated=kept)
     yield from (Note(f"{training.init}: {note}") for note in notes)
     _check_alike(settings, model, examples, processes)
     network = model.network.to(accelerator.device)
