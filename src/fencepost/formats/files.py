@@ -147,11 +147,13 @@ class Source:
                 if len(text) > MOST_BYTES:
                     raise self._endless(self.line + 1)
                 yield text.encode(self.encoding)
-        except UnicodeDecodeError as error:
-            raise self._undecodable(error, self.line + 1) from error
-        except UnicodeError as error:  # the mark at the beginning is not there
+        except UnicodeError as error:
+            # A missing byte order mark is a UnicodeDecodeError from Python 3.13 on.
+            if isinstance(error, UnicodeDecodeError) and "BOM" not in error.reason:
+                raise self._undecodable(error, self.line + 1) from error
+            reason = getattr(error, "reason", error)
             raise DataError(
-                f"not {self.encoding}: {error}; pass the right encoding (--encoding), as in "
+                f"not {self.encoding}: {reason}; pass the right encoding (--encoding), as in "
                 f"{self.encoding}-le",
                 line=self.line + 1,
                 path=self.name,
