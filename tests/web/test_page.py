@@ -171,6 +171,26 @@ def test_readings_show_where_they_differ_from_the_first(page: Watched) -> None:
     expect(readings).to_have_count(0)
 
 
+def test_names_alone_are_shown_and_all_entities_again(page: Watched) -> None:
+    page.parse()
+    toggle = page.layer("entities").get_by_role("button", name="Names only")
+    expect(page.layer("tree").get_by_role("button", name="Names only")).to_have_count(0)
+    toggle.click()
+    expect(toggle).to_have_attribute("aria-pressed", "true")
+    names = parser().parse(TEXT, names=True).entities
+    expected = sorted(f"{one.start} {one.end} {one.label}" for one in names)
+    assert page.spans("entities") == expected
+    assert expected != found(TEXT, "entities")
+    page.layer("entities").get_by_role("button", name="Readings").click()  # of all entities
+    expect(toggle).to_have_attribute("aria-pressed", "false")
+    assert page.spans("entities") == found(TEXT, "entities")
+    toggle.click()
+    expect(toggle).to_have_attribute("aria-pressed", "true")
+    toggle.click()
+    expect(toggle).to_have_attribute("aria-pressed", "false")
+    assert page.spans("entities") == found(TEXT, "entities")
+
+
 def marked(drawings: Locator) -> list[str]:
     found = drawings.locator(".span.differs").evaluate_all(
         "all => all.map(({ dataset }) => [dataset.start, dataset.end, dataset.label].join(' '))"

@@ -112,6 +112,8 @@ export class LayerView {
     this.readings = button("Readings", () => this.#toggleReadings(), { "aria-expanded": "false" });
     this.play = button("Play the parse", () => this.#togglePlayer(), { "aria-expanded": "false" });
     const { can } = this.provider;
+    this.names = button("Names only", () => this.#toggleNames(), { "aria-pressed": "false" });
+    this.names.hidden = !(can.names && this.layer === "entities" && this.sentence.tags);
     this.readings.hidden = !can.readings;
     this.play.hidden = !can.steps;
     const closeWork = this.#closeWork();
@@ -139,6 +141,7 @@ export class LayerView {
           "div",
           { className: "tools" },
           this.zoom?.element ?? null,
+          this.names,
           this.readings,
           this.play,
           button("Download SVG", () => this.#download()),
@@ -176,6 +179,13 @@ export class LayerView {
   /** Keep what was found for this layer, and show it. */
   #take(sentence) {
     this.obeyed = this.constraints;
+    this.all = sentence;
+    this.#show(sentence, { names: false });
+  }
+
+  /** Show what was found, or the names in it. */
+  #show(sentence, { names }) {
+    this.names.setAttribute("aria-pressed", String(names));
     this.rows = sentence[this.layer];
     this.logProb = sentence.log_probs?.[this.layer];
     const { rows, words } = this;
@@ -196,7 +206,7 @@ export class LayerView {
     this.constraints = constraints;
     this.#showChips();
     if (areSame(constraints, this.obeyed)) return this.#stay();
-    const before = this.rows;
+    const before = this.all[this.layer];
     const sentence = await this.#asked("parseWords", () => this.#obey(this.constraints));
     if (!sentence) return undefined;
     this.stop();
@@ -236,7 +246,7 @@ export class LayerView {
   /**
    * What is found under the constraints; null if that is refused, which is told.
    *
-   * @param call of the provider: parseWords or steps.
+   * @param call of the provider: parseWords, names or steps.
    * @param again asks once more, if the reader wants to.
    */
   async #asked(call, again) {
@@ -297,8 +307,23 @@ export class LayerView {
     this.panel = null;
   }
 
+  /** Whether names alone are shown; what asks for another parse shows all entities again. */
+  get #showsNames() {
+    return this.names.ariaPressed === "true";
+  }
+
+  async #toggleNames() {
+    if (this.#showsNames) return this.#show(this.all, { names: false });
+    this.#close();
+    const sentence = await this.#asked("names", () => this.#toggleNames());
+    if (!sentence) return undefined;
+    this.#show(sentence, { names: true });
+    return this.#tell(this.rows.length ? "" : "There are no names among them.");
+  }
+
   #toggleReadings() {
     if (this.panel instanceof Readings) return this.#close();
+    if (this.#showsNames) this.#show(this.all, { names: false });
     const panel = new Readings({
       layer: this.layer,
       words: this.words,

@@ -10,6 +10,7 @@
  * @property {boolean} readings whether `readings` finds more than the best parse.
  * @property {boolean} constraints whether parses obey `must` and `forbid`.
  * @property {boolean} steps whether `steps` tells how a parse was made.
+ * @property {boolean} names whether `names` tells names from other entities.
  * @property {boolean} token whether it may refuse with status 401 until `useToken` was called.
  */
 
@@ -104,6 +105,8 @@
  *   [readings] the best first, at most `count`; with `can.readings`.
  * @property {(words: string[], query: Query, watch?: Watch) => Promise<Sentence>} [steps] the parse
  *   of greedy search, with its steps; with `can.steps`.
+ * @property {(words: string[], query: Query, watch?: Watch) => Promise<Sentence>} [names] the
+ *   entities that are names; with `can.names`.
  * @property {(token: string) => void} [useToken] keeps a token for later calls; with `can.token`.
  */
 

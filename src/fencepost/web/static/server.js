@@ -44,7 +44,7 @@ let described = null; // what the server has told of itself, or is telling
 
 /** @type {import("./provider.js").Provider} */
 export const server = {
-  can: { readings: true, constraints: true, steps: true, token: true },
+  can: { readings: true, constraints: true, steps: true, names: true, token: true },
   privacy: "Texts go to this server and nowhere else.",
 
   async describe() {
@@ -61,6 +61,12 @@ export const server = {
 
   async parseWords(words, query, { signal } = {}) {
     return only(await parse({ words, ...asked(query) }, signal));
+  },
+
+  async names(words, query, { signal } = {}) {
+    // The tree says which word is the head; but constraints may be about one layer alone.
+    const isFree = !query.must.length && !query.forbid.length;
+    return only(await parse({ words, names: true, ...(isFree ? {} : asked(query)) }, signal));
   },
 
   async readings(words, count, query, { signal } = {}) {

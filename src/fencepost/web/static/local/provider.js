@@ -77,7 +77,7 @@ const calls = new Calls();
 
 /** @type {import("../provider.js").Provider} */
 export const browser = {
-  can: { readings: false, constraints: false, steps: true, token: false },
+  can: { readings: false, constraints: false, steps: true, names: false, token: false },
   search: ["beams=1"],
   privacy: "Texts stay in this browser: they are parsed here, and go nowhere.",
 
