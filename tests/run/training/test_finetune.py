@@ -111,6 +111,16 @@ class TestRun:
         (end,) = run(data, tmp_path / "new", base, changes=changes, resume=True)
         assert end.before
 
+    def test_what_fails_before_it_trains_does_not_block_what_is_corrected(
+        self, base: Path, tmp_path: Path
+    ) -> None:
+        data = write_eight(tmp_path / "data.jsonl")
+        with pytest.raises(DataError, match="there is no such file"):
+            run(data, tmp_path / "new", base, dev=[str(tmp_path / "nowhere.jsonl")])
+        assert not (tmp_path / "new").exists()
+        *_, end = run(data, tmp_path / "new", base)
+        assert isinstance(end, Finished)
+
     def test_dev_may_be_a_file(self, base: Path, tmp_path: Path) -> None:
         data = write_eight(tmp_path / "data.jsonl")
         run(data, tmp_path / "new", base, dev=[str(data)])

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from fencepost.checkpoints.trainable import load_trainable
 from fencepost.config import Corpus, DataSettings, Settings, checked
-from fencepost.errors import ConfigError, ModelError
+from fencepost.errors import ConfigError, FencepostError, ModelError
 from fencepost.run.training.corpora import read_corpora
 from fencepost.run.training.metrics import Epoch, read_epochs
 from fencepost.run.training.train import Finished, Note, run_training
@@ -61,6 +61,30 @@ def test_without_matplotlib_training_goes_on(
 def test_a_file_is_no_folder_for_a_run(data: Path) -> None:
     with pytest.raises(ConfigError, match="no folder for a run: Not a directory"):
         next(run_training(settings(data, {"tags": {}}), data / "run"))
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_run_that_fails_before_it_trains_does_not_block_the_corrected_one(
+    data: Path, tmp_path: Path
+) -> None:
+    wrong = [settings(tmp_path / "nowhere.jsonl", {"tags": {}}, epochs=1)]
+    wrong += [settings(data, {"tags": {}}, epochs=1, init="nowhere")]
+    for chosen in wrong:
+        with pytest.raises(FencepostError, match="there is no such"):
+            list(run_training(chosen, tmp_path / "run"))
+        assert not (tmp_path / "run").exists()
+    run = run_training(settings(data, {"tags": {}}, epochs=9), tmp_path / "run")
+    next(run)
+    with pytest.raises(ConfigError, match="pass --resume"):  # one at a time
+        next(run_training(settings(data, {"tags": {}}, epochs=1), tmp_path / "run"))
+    with pytest.raises(KeyboardInterrupt):
+        run.throw(KeyboardInterrupt)
+    epochs, _ = events_of(settings(data, {"tags": {}}, epochs=1), tmp_path / "run")
+    assert len(epochs) == 1
+    late = settings(data, {"tags": {}}, epochs=1, init="nowhere")
+    with pytest.raises(ConfigError, match="begun with other settings"):
+        next(run_training(late, tmp_path / "run", resume=True))
+    assert (tmp_path / "run/settings.json").exists()
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -202,7 +226,8 @@ def test_an_epoch_is_the_same_after_a_stop(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("without_pictures")
 def test_a_run_from_before_a_setting_was_there_goes_on(data: Path, tmp_path: Path) -> None:
     chosen = settings(data, {"tags": {}}, epochs=1)
-    next(run_training(chosen, tmp_path / "run"))
+    begun = run_training(chosen, tmp_path / "run")
+    next(begun)
     path = tmp_path / "run/settings.json"
     before = json.loads(path.read_text())
     del before["training"]["augment"], before["data"]["train"][0]["splice"]

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from fencepost.checkpoints.shipped import find_model
 from fencepost.config import DataSettings, Settings, change_table, checked
 from fencepost.errors import DataError
 from fencepost.run.training.corpora import read_corpora
-from fencepost.run.training.folder import check_folder, written
+from fencepost.run.training.folder import check_folder, withdrawn, written
 from fencepost.run.training.metrics import Epoch
 from fencepost.run.training.start import filled
 from fencepost.run.training.train import Finished, Note, run_training
@@ -55,12 +56,13 @@ def run_finetuning(
         model: the folder of the new model, with `training/` for what else a run leaves.
         resume: whether to go on from the last checkpoint, if there is one.
     """
-    run = model / "training"
-    for event in run_training(settings, run, resume=resume, model_folder=model):
-        if isinstance(event, Finished) and joined().is_main:
-            for checkpoint in run.glob("checkpoint-*"):
-                shutil.rmtree(checkpoint, ignore_errors=True)
-        yield event
+    run, is_main = model / "training", joined().is_main
+    with withdrawn(model / SETTINGS) if is_main else nullcontext():
+        for event in run_training(settings, run, resume=resume, model_folder=model):
+            if isinstance(event, Finished) and is_main:
+                for checkpoint in run.glob("checkpoint-*"):
+                    shutil.rmtree(checkpoint, ignore_errors=True)
+            yield event
 
 
 def planned(

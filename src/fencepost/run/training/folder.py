@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from fencepost.config import Settings
 from fencepost.errors import ConfigError, TrainingError
 
 FREE = {"training.threads", "training.device", "training.checkpoint_seconds"}  # between two stops
+SETTINGS = "settings.json"
 
 
 @contextmanager
@@ -27,6 +28,22 @@ def written(out: Path) -> Iterator[None]:
             f"{error.filename or out}: cannot be written ({error.strerror}); the last checkpoint "
             "is intact, and --resume goes on from it"
         ) from error
+
+
+@contextmanager
+def withdrawn(path: Path) -> Iterator[None]:
+    """Remove the settings of a run that ends before it leaves anything else.
+
+    They would block the corrected run, which is one with other settings.
+    """
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            if all(one.is_dir() or one == path for one in path.parent.rglob("*")):
+                path.unlink()
+                path.parent.rmdir()
+        raise
 
 
 def check_folder(out: Path, *, resume: bool) -> None:
@@ -46,7 +63,7 @@ def check_same(settings: Settings, out: Path) -> None:
 
     The result would be that of neither.
     """
-    path = out / "settings.json"
+    path = out / SETTINGS
     chosen = settings.model_dump(mode="json")
     if not path.exists():
         draft = path.with_name(f".{path.name}")

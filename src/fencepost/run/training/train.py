@@ -6,6 +6,7 @@ import copy
 import time
 import zlib
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -33,7 +34,15 @@ from fencepost.model.pretrained import Pretrained
 from fencepost.parser.predict import predict
 from fencepost.run.evaluate import compared, main_figure, untagged
 from fencepost.run.training.corpora import hold_out, read_corpora
-from fencepost.run.training.folder import FREE, check_folder, check_same, flat, written
+from fencepost.run.training.folder import (
+    FREE,
+    SETTINGS,
+    check_folder,
+    check_same,
+    flat,
+    withdrawn,
+    written,
+)
 from fencepost.run.training.metrics import Epoch, add_epoch, best_epoch, read_epochs
 from fencepost.run.training.picture import NAME as PICTURE
 from fencepost.run.training.picture import draw_training
@@ -98,6 +107,15 @@ def run_training(
             check_folder(out, resume=resume)
             check_same(settings, out)
             read_epochs(out)  # if it is damaged, that is told now, and not after an epoch
+    with withdrawn(out / SETTINGS) if processes.is_main else nullcontext():
+        yield from _run(settings, out, target, resume=resume)
+
+
+def _run(
+    settings: Settings, out: Path, target: Path, *, resume: bool
+) -> Iterator[Step | Epoch | Note | Finished]:
+    """The run itself, in a folder that was checked."""
+    processes = joined()
     if resume:
         over = has_reached(out, settings.training.epochs)
         finished = _finished(settings, out, target, before=True) if over else None
