@@ -46,6 +46,17 @@ def test_a_home_is_known(models: Path, tmp_path: Path, monkeypatch: pytest.Monke
     assert find_model("~/model") == tmp_path / "model"
 
 
+def test_the_folder_of_a_run_is_told_with_its_model(models: Path) -> None:
+    Path("runs/tree/model").mkdir(parents=True)
+    assert find_model("runs/tree") == Path("runs/tree")
+    Path("runs/tree/model/config.json").write_text("{}")
+    with pytest.raises(ModelError) as raised:
+        find_model("runs/tree")
+    assert str(raised.value) == "runs/tree: the folder of a run, whose model is runs/tree/model"
+    Path("runs/tree/config.json").write_text("{}")
+    assert find_model("runs/tree") == Path("runs/tree")
+
+
 @pytest.mark.parametrize("name", ["nothing", "no/where/here", "~nobody-of-this-name/model", "a\0b"])
 def test_what_is_not_there_is_told_with_what_is(models: Path, name: str) -> None:
     with pytest.raises(ModelError) as raised:

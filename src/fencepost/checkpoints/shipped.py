@@ -9,11 +9,12 @@ from fencepost.errors import ConfigError, ModelError
 
 DEFAULT = "en-small"
 MODELS = Path(__file__).parent.parent / "models"
+_CONFIG = "config.json"
 
 
 def shipped_models() -> tuple[str, ...]:
     """The names of the models that ship with the package."""
-    return tuple(sorted(path.parent.name for path in MODELS.glob("*/config.json")))
+    return tuple(sorted(path.parent.name for path in MODELS.glob(f"*/{_CONFIG}")))
 
 
 def find_model(name_or_path: str | os.PathLike[str], *, revision: str | None = None) -> Path:
@@ -40,6 +41,9 @@ def find_model(name_or_path: str | os.PathLike[str], *, revision: str | None = N
             raise ConfigError(
                 f"revision: {name} {what}; only models of the hub (owner/name) have revisions"
             )
+        model = folder / "model"
+        if not (folder / _CONFIG).exists() and (model / _CONFIG).exists():
+            raise ModelError(f"{name}: the folder of a run, whose model is {model}")
         return folder
     from fencepost.checkpoints.hub import fetch, hub_name
 
