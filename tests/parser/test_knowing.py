@@ -65,6 +65,13 @@ class TestScores:
             assert set(labelled) <= set(layer_spans(parse, layer) or ())
             assert all(0 < step.probability <= 1 for step in steps)
 
+    def test_a_document_of_one_sentence_is_scored(self, parser: Parser) -> None:
+        document = parser.parse(WORDS)
+        assert parser.score(WORDS, document) == parser.score(WORDS, document[0])
+        for several in (parser.parse([WORDS, WORDS]), parser.parse("")):
+            with pytest.raises(DataError, match="sentences; go through them"):
+                parser.score(WORDS, several)
+
     @pytest.mark.parametrize("words", [["a"], ["a", "b"]])
     def test_the_probabilities_of_all_parses_sum_to_one(self, words: list[str]) -> None:
         for parser in PARSERS[:3]:
@@ -424,6 +431,12 @@ class TestEdits:
         (lambda parser: parser.marginals(WORDS, samples=1.5), r"samples: .* not float 1\.5"),
         (lambda parser: parser.marginals(WORDS, samples=10**9), "samples: .* to 1,000,000"),
         (lambda parser: parser.edit("abc"), r"a parse or a document, not str 'abc': parser\.edit"),
+        *(
+            (lambda parser, wrong=wrong: parser.score(WORDS, wrong), r"analysis: a parse, a tree, ")
+            for wrong in (None, (0, 1, "person"), [(0, 1)], [(0, 1, None)], [(0, 1, 5)], [(0,) * 4])
+        ),
+        (lambda parser: parser.n_best(WORDS, None), "n_best: a whole number .*, not None"),
+        (lambda parser: parser.steps(WORDS, beams=3), "beams: steps are those of greedy search"),
         (lambda parser: parser.score(WORDS, 5), "analysis: a parse, a tree, .* not int 5"),
         (lambda parser: Parser(parser.model, max_words=-1), "max_words: .* not int -1"),
     ],

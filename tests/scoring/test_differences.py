@@ -1,11 +1,13 @@
 """How two readings differ."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 
-from fencepost.errors import DataError
+from fencepost.errors import ConfigError, DataError
 from fencepost.scoring.differences import differences
-from fencepost.structure import Parse, Sentence, Span, Tree
+from fencepost.structure import Document, Parse, Sentence, Span, Tree
 from tests.strategies import parses
 
 
@@ -53,6 +55,20 @@ def test_entities_count_and_layers_that_one_lacks_do_not() -> None:
 def test_other_words_are_refused() -> None:
     with pytest.raises(DataError, match="the same words"):
         differences(Parse(Sentence(("a",))), Parse(Sentence(("b",))))
+
+
+def test_a_document_of_one_sentence_stands_for_its_parse() -> None:
+    parse = Parse(Sentence(("a",)), entities=(Span(0, 1, "X"),))
+    other = Parse(Sentence(("a",)), entities=())
+    assert differences(Document((parse,)), other) == differences(parse, Document((other,)))
+    with pytest.raises(DataError, match="has no sentences"):
+        differences(Document(()), parse)
+
+
+def test_what_is_no_parse_is_refused() -> None:
+    wrong: Any = "a"
+    with pytest.raises(ConfigError, match=r"two parses were expected: differences\(\*parser"):
+        differences(wrong, wrong)
 
 
 def test_what_is_below_a_span_that_has_moved_has_moved_with_it() -> None:

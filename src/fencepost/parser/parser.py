@@ -243,7 +243,9 @@ class Parser:
             options: as for `parse`; the default of `beams` is `k`, but at least 10 and the model's
                 own width.
         """
-        checked = self.check_options(best=k, **options)
+        from fencepost.config import whole_number
+
+        checked = self.check_options(best=whole_number("n_best", k), **options)
         (best,) = self.n_best_many([only_sentence(x, self.model.splitter)], k, checked)
         return best
 
@@ -291,7 +293,8 @@ class Parser:
 
         Args:
             x: a text of one sentence, or its words.
-            analysis: a tree, brackets, entities (start, end, label), or a parse with both.
+            analysis: a tree, brackets, entities (start, end, label), or a parse with both; also
+                a document of one sentence.
         """
         sentence = only_sentence(x, self.model.splitter)
         parse = parse_of_analysis(sentence, analysis)
@@ -339,6 +342,8 @@ class Parser:
             options: as for `parse`, except for beams.
         """
         checked = self.check_options(**options)
+        if options.get("beams") not in (None, 1):
+            raise ConfigError(f"beams: steps are those of greedy search, not {options['beams']}")
         prepared = prepare_input(x, self.model.splitter, strict=True)
         if prepared.status is not None:
             raise DataError(prepared.status)

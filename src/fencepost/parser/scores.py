@@ -10,9 +10,9 @@ from fencepost.errors import ConfigError, DataError
 from fencepost.parser.encoding import Encoded
 from fencepost.parser.inputs import typed_repr
 from fencepost.parser.steps import Step, forced_steps
-from fencepost.structure import Parse, Sentence, Span, Tree
+from fencepost.structure import Document, Parse, Sentence, Span, Tree
 
-Analysis = Parse | Tree | str | Iterable[tuple[int, int, str]]
+Analysis = Parse | Document | Tree | str | Iterable[tuple[int, int, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,14 @@ def parse_of_analysis(sentence: Sentence, analysis: Analysis) -> Parse:
 
     Args:
         sentence: the words of the analysis.
-        analysis: a parse, a tree, brackets, or entities.
+        analysis: a parse, a document of one sentence, a tree, brackets, or entities.
 
     Raises:
         DataError: it stands over other words.
         ConfigError: it is no analysis.
     """
+    if isinstance(analysis, Document):
+        analysis = analysis.only()
     if isinstance(analysis, str):
         analysis = Tree.from_brackets(analysis)
     if isinstance(analysis, Parse | Tree) and analysis.words != sentence.words:
@@ -56,12 +58,15 @@ def parse_of_analysis(sentence: Sentence, analysis: Analysis) -> Parse:
     if isinstance(analysis, Tree):
         return Parse(sentence, Tree(sentence, analysis.spans))
     try:
-        return Parse(sentence, entities=tuple(Span(*row) for row in analysis))
-    except TypeError as error:
-        raise ConfigError(
-            "analysis: a parse, a tree, brackets, or entities as [(start, end, label)], not "
-            f"{typed_repr(analysis)}"
-        ) from error
+        rows = [(start, end, label) for start, end, label in analysis]
+        if all(isinstance(label, str) for _, _, label in rows):
+            return Parse(sentence, entities=tuple(Span(*row) for row in rows))
+    except (TypeError, ValueError):
+        pass
+    raise ConfigError(
+        "analysis: a parse, a tree, brackets, or entities as [(start, end, label)], not "
+        f"{typed_repr(analysis)}"
+    )
 
 
 def score_parses(

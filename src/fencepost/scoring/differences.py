@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fencepost.errors import DataError
-from fencepost.structure import Parse, Sentence, Span
+from fencepost.errors import ConfigError, DataError
+from fencepost.structure import Document, Parse, Sentence, Span
 from fencepost.structure.span import by_place
 
 
@@ -64,8 +64,14 @@ class Differences:
         return f'{span.label} "{self.sentence.text_between(span.start, span.end)}"'
 
 
-def differences(one: Parse, other: Parse) -> Differences:
-    """How two parses of the same sentence differ, in all layers that both have."""
+def differences(one: Parse | Document, other: Parse | Document) -> Differences:
+    """How two parses of the same sentence differ, in all layers that both have.
+
+    A document of one sentence stands for its parse.
+    """
+    one, other = (x.only() if isinstance(x, Document) else x for x in (one, other))
+    if not (isinstance(one, Parse) and isinstance(other, Parse)):
+        raise ConfigError("two parses were expected: differences(*parser.n_best(text, 2))")
     if one.words != other.words:
         raise DataError("two readings of the same words were expected")
     first: list[Span] = []
