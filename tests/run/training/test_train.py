@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ def test_a_run_that_fails_before_it_trains_does_not_block_the_corrected_one(
     next(run)
     with pytest.raises(ConfigError, match="pass --resume"):  # one at a time
         next(run_training(settings(data, {"tags": {}}, epochs=1), tmp_path / "run"))
+    assert isinstance(run, Generator)
     with pytest.raises(KeyboardInterrupt):
         run.throw(KeyboardInterrupt)
     epochs, _ = events_of(settings(data, {"tags": {}}, epochs=1), tmp_path / "run")
