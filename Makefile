@@ -62,6 +62,7 @@ docs: .venv/.dev  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
 .PHONY: site
+site: export FENCEPOST_SITE := 1
 site: docs  ## the docs, and at try/ the page that parses in the browser: static files for any host
 	$(BIN)/fencepost export-web en-small site/try
 

@@ -5,6 +5,9 @@ that is quicker; each has a number, so any part can be run again: `--first 40000
 the parser, the readers, the scorers, the rows of a corpus and the server's application. What else
 comes of one is a violation: it is made as small as it goes, shown, and the status is 1.
 
+With `--browser`, damaged models go through `export-web`, and texts through the parser of the page,
+under node; needs `npm --prefix tests/web ci`.
+
 With `--large`, a megabyte on one line and sentences of up to 100,000 words: the time, and the
 memory, which has to grow with the words and not with their square.
 """
@@ -41,6 +44,7 @@ sys.path.insert(0, str(CHECKOUT))
 
 from tests.checkpoints.test_model import transformer_model
 from tests.parser.test_parser import lively_model
+from tests.reliability.browser import browser_routes
 from tests.reliability.routes import Route, model_route, routes
 from tests.tiny import tiny_transformer
 
@@ -286,6 +290,7 @@ def main() -> None:
     options.add_argument("--first", type=int, default=0, help="number of the first, to go on")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--seconds", type=float, default=10.0, help="that one input may take")
+    options.add_argument("--browser", action="store_true", help="the page in the browser instead")
     options.add_argument("--large", action="store_true", help="long lines and sentences instead")
     options.add_argument("--sentence", nargs=2, help=argparse.SUPPRESS)  # whose words, how many
     asked = options.parse_args()
@@ -303,10 +308,13 @@ def main() -> None:
     parser = Parser(lively_model("tree", "entities", "tags"))
     with tempfile.TemporaryDirectory() as place, TestClient(make_app(parser)) as server:
         folder = Path(place)
-        ways = routes(parser, server, folder)
-        ways.append(model_route("en-small", fencepost.load("en-small", threads=1)))
-        tiny = Parser(transformer_model(tiny_transformer(folder)))
-        ways.append(model_route("tiny BERT", tiny))
+        if asked.browser:
+            ways = browser_routes(folder)
+        else:
+            ways = routes(parser, server, folder)
+            ways.append(model_route("en-small", fencepost.load("en-small", threads=1)))
+            tiny = Parser(transformer_model(tiny_transformer(folder)))
+            ways.append(model_route("tiny BERT", tiny))
         violations = fuzz(
             ways, seed=asked.seed, first=asked.first, wanted=asked.count, seconds=asked.seconds
         )

@@ -1,11 +1,15 @@
-"""For the built pages: the words behind the language of a block become its title or a line below.
+"""Hooks of MkDocs: titles and notes of code blocks, and a link to the page in the browser.
 
-They tell the tests what to do with the block (`tests/docs/pages.py`), and some of them are worth
-telling the reader, too.
+The words behind the language of a block tell the tests what to do with it (`tests/docs/pages.py`);
+some of them become its title or a line below. With FENCEPOST_SITE=1, as `make site` sets it, the
+navigation has a link to `try/`.
 """
 
+import os
 import re
 from typing import Any
+
+from mkdocs.structure.nav import Link, Navigation
 
 _BLOCK = re.compile(r"^(`{3,})([\w+-]+) ([^\n]+)\n(.*?\n)\1$", re.DOTALL | re.MULTILINE)
 
@@ -23,6 +27,13 @@ def plain_fences(markdown: str) -> str:
         return block
 
     return _BLOCK.sub(plain, markdown)
+
+
+def on_nav(nav: Navigation, **_: Any) -> Navigation:
+    """Link to the page that parses in the browser, which `make site` puts beside the docs."""
+    if os.environ.get("FENCEPOST_SITE"):
+        nav.items.append(Link("Try it", "try/"))
+    return nav
 
 
 def on_page_markdown(markdown: str, **kwargs: Any) -> str:

@@ -33,7 +33,9 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from docs.hooks import on_nav
 from docs.make_pictures import FOLDER, pictures, write_pictures
+from mkdocs.structure.nav import Navigation
 
 from tests.docs.generated import COMMANDS, command_line_page, help_of, options_page, settings_page
 from tests.docs.links import broken, broken_in_site, in_markdown
@@ -347,6 +349,14 @@ def command(arguments: list[str]) -> int:
         return 1 if notes else 0
     write_anew(wanted or PAGES, made=not wanted)
     return 0
+
+
+@pytest.mark.parametrize(("value", "links"), [("", []), ("1", ["try/"])])
+def test_the_site_links_to_the_page_that_is_built_beside_the_docs(
+    monkeypatch: pytest.MonkeyPatch, value: str, links: list[str]
+) -> None:
+    monkeypatch.setenv("FENCEPOST_SITE", value)
+    assert [item.url for item in on_nav(Navigation([], [])).items] == links
 
 
 if __name__ == "__main__":

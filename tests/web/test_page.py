@@ -584,6 +584,22 @@ def test_playing_to_the_end_leaves_exactly_the_parse(page: Watched, layer: str) 
     assert own.locator("> .drawing").inner_html() == drawing
 
 
+def test_the_numbers_of_a_player_stand_beside_words_and_not_on_them(page: Watched) -> None:
+    page.parse()
+    entities = page.layer("entities")
+    entities.get_by_role("button", name="Play the parse").click()
+    overlapping = entities.locator(".drawing").evaluate(
+        """drawing => {
+            const [numbers, words] = [".number", ".word"].map((name) =>
+                [...drawing.querySelectorAll(name)].map((one) => one.getBoundingClientRect()));
+            return numbers.filter((one) => words.some((word) =>
+                one.top < word.bottom && word.top < one.bottom &&
+                one.left + 1 < word.right && word.left + 1 < one.right)).length;
+        }"""
+    )
+    assert overlapping == 0
+
+
 def test_the_percentages_of_a_player_are_not_cut_off(page: Watched) -> None:
     page.parse("The cat saw a dog.")
     tree = page.layer("tree")

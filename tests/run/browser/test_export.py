@@ -17,7 +17,7 @@ from fencepost.checkpoints.trainable import new_model
 from fencepost.cli import main
 from fencepost.config import HeadsSettings, NetworkSettings
 from fencepost.errors import ConfigError, FencepostError, ModelError
-from fencepost.run.browser import is_page, runtime
+from fencepost.run.browser import POLICY, is_page, runtime
 from fencepost.run.browser.export import Exported, export
 from tests.runtime.test_encoder import HEADS, LABELS, of_pieces, of_words, random
 from tests.tiny import tiny_transformer
@@ -62,7 +62,9 @@ def test_all_files_are_listed_with_their_checksums(
     for name, listed in files.items():
         assert hashlib.sha256((page / name).read_bytes()).hexdigest() == listed["sha256"]
     version = hashlib.sha256((page / "manifest.json").read_bytes()).hexdigest()
-    assert f'"{version}"' in (page / "service-worker.js").read_text()
+    worker = (page / "service-worker.js").read_text()
+    assert f'"{version}"' in worker
+    assert f'"{POLICY}"' in worker
     assert (page / "model/README.md").read_text() == "# Mine\n"
     assert [path.name for path in page.parent.iterdir()] == ["page"]
 

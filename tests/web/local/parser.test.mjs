@@ -1,14 +1,10 @@
 // An exported model gives the documents and steps that Python gives with the same weights.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import * as ort from "onnxruntime-web/wasm";
-import { Parser, TooLong } from "../../../src/fencepost/web/static/local/parser.js";
+import { TooLong } from "../../../src/fencepost/web/static/local/parser.js";
 import { cases } from "./cases.mjs";
-
-ort.env.wasm.numThreads = 1;
-ort.env.logLevel = "error";
+import { opened } from "./opened.mjs";
 
 for (const { name, folder, documents, steps } of cases.models) {
   test(name, async () => {
@@ -27,18 +23,6 @@ for (const { name, folder, documents, steps } of cases.models) {
     const stop = new Error("stop");
     const pause = () => Promise.reject(stop);
     await assert.rejects(parser.parseText("The cat sat.", { pause }), stop);
-  });
-}
-
-async function opened(folder) {
-  const bytes = (file) => new Uint8Array(readFileSync(`${folder}/model/${file}`));
-  const json = (file) => JSON.parse(new TextDecoder().decode(bytes(file)));
-  const model = json("model.json");
-  return Parser.open(ort, {
-    model,
-    tables: json("tables.json"),
-    weights: bytes("weights.safetensors"),
-    graphs: Object.fromEntries(model.graphs.map((file) => [file, bytes(file)])),
   });
 }
 

@@ -224,7 +224,9 @@ def _seal(folder: Path) -> dict[str, int]:
     write_manifest(folder, names)
     version = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
     worker = (STATIC / "local" / WORKER).read_text(encoding="utf-8")
-    (folder / WORKER).write_text(worker.replace('"VERSION"', f'"{version}"'), encoding="utf-8")
+    for name, value in (("VERSION", version), ("POLICY", POLICY)):
+        worker = worker.replace(f'"{name}"', f'"{value}"')
+    (folder / WORKER).write_text(worker, encoding="utf-8")
     return {name: (folder / name).stat().st_size for name in (*names, MANIFEST, WORKER)}
 
 

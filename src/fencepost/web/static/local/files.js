@@ -88,7 +88,7 @@ export class Files {
       onBytes(part.value.length);
     }
     if (done !== size || (await sha256(bytes)) !== checksum)
-      throw new Damaged(`${name} did not come as it was written. Load the page anew.`);
+      throw new Damaged(`${name} did not come as it was written. Close this page in all tabs, then open it again.`);
     return bytes;
   }
 }

@@ -5,8 +5,10 @@ const MANIFEST = "manifest.json";
 const scope = self.registration.scope;
 const OURS = `fencepost ${scope} `;
 const LATER = /^(?:model|runtime)\/.*\.(?:onnx|safetensors|wasm)$/; // kept when they are first used
-// Only a page that is isolated from others may have threads, and few hosts send these headers.
-const ISOLATED = {
+// Few hosts send these. Only a page that is isolated from others may have threads, and a worker has
+// no policy but that of its own answer.
+const HEADERS = {
+  "Content-Security-Policy": "POLICY",
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
@@ -56,7 +58,7 @@ async function answer(request) {
   const response = (await cache.match(name)) ?? (await fetch(request));
   if (response.status === 0 || response.redirected) return response;
   const headers = new Headers(response.headers);
-  for (const [header, value] of Object.entries(ISOLATED)) headers.set(header, value);
+  for (const [header, value] of Object.entries(HEADERS)) headers.set(header, value);
   const { status, statusText } = response;
   return new Response(response.body, { status, statusText, headers });
 }
