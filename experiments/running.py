@@ -169,7 +169,7 @@ def _trained(plan: Plan, here: Chosen, folder: Path, *, quiet: bool) -> Result:
     network = model.network.to(accelerator.device)
     optimizer = optimizer_of(network, training)
     average = Average(training.average) if training.average else None
-    found = load_checkpoint(folder, network, optimizer, average, read_kept=dict)
+    found = load_checkpoint(folder, network, optimizer, average, read_extra=dict)
     if found is None:
         (folder / WEIGHTS).unlink(missing_ok=True)  # left by another run, with no checkpoint
     progress, kept = found or (Progress(), {"seconds": 0.0, "words": 0})
@@ -192,13 +192,13 @@ def _trained(plan: Plan, here: Chosen, folder: Path, *, quiet: bool) -> Result:
             spent = time.process_time()
             bar.show(step)
             if time.monotonic() - saved >= training.checkpoint_seconds:
-                save_checkpoint(folder, network, optimizer, progress, average, kept=kept)
+                save_checkpoint(folder, network, optimizer, progress, average, extra=kept)
                 saved = time.monotonic()
         if here.part == "test":
             with averaged(network, average):
                 _keep_best(plan, model, dev, folder, epoch=progress.epoch)
             # Now, so that no epoch is done again whose weights may have been kept.
-            save_checkpoint(folder, network, optimizer, progress, average, kept=kept)
+            save_checkpoint(folder, network, optimizer, progress, average, extra=kept)
             saved, spent = time.monotonic(), time.process_time()
     bar.stop()
     if here.part == "dev":

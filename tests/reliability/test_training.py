@@ -81,12 +81,12 @@ class Kept:
 
     def save(self, steps: int) -> None:
         progress = Progress(steps=steps)
-        save_checkpoint(self.folder, self.layer, self.optimizer, progress, None, kept={})
+        save_checkpoint(self.folder, self.layer, self.optimizer, progress, None, extra={})
 
     def load(self) -> tuple[int, list[str]]:
         notes: list[str] = []
         found = load_checkpoint(
-            self.folder, self.layer, self.optimizer, None, read_kept=dict, told=notes.append
+            self.folder, self.layer, self.optimizer, None, read_extra=dict, on_note=notes.append
         )
         assert found is not None
         return found[0].steps, notes

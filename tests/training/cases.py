@@ -27,9 +27,9 @@ from fencepost.run.training.train import (
 )
 from fencepost.training import gradients, loop
 from fencepost.training.device import accelerator_for
-from fencepost.training.gradients import add_up_gradients
-from fencepost.training.loop import Progress, Step, train
-from fencepost.training.processes import AgreedError, Processes, joined
+from fencepost.training.gradients import sum_gradients
+from fencepost.training.loop import Progress, TrainingStep, train
+from fencepost.training.processes import AgreedError, Processes, join_processes
 from tests.eight import LINES, settings, write_eight
 
 
@@ -104,11 +104,11 @@ def told(out: Path, processes: Processes) -> dict[str, Any]:
     """What goes from one to the other."""
     own = torch.tensor([1.0, 10.0 * processes.rank])
     total, copy = own.clone(), torch.stack((own, own)).T  # which is not contiguous
-    processes.add_up(total)
-    processes.copy_of_main(copy)
+    processes.all_reduce(total)
+    processes.broadcast_tensor(copy)
     return {
         "gathered": processes.gather({"rank": processes.rank}),
-        "main": processes.of_main(processes.rank),
+        "main": processes.broadcast(processes.rank),
         "sum": total.tolist(),
         "copy": copy.tolist(),
         "is_main": processes.is_main,
@@ -144,7 +144,7 @@ def gradient_sums(out: Path, processes: Processes) -> dict[str, Any]:
     ):
         for name, weight in weights.items():
             weight.grad = torch.tensor([[1.0], [2.0 + processes.rank]]) if name in own else None
-        total, has_failed = add_up_gradients(weights.values(), loss, processes, has_failed=failed)
+        total, has_failed = sum_gradients(weights.values(), loss, processes, has_failed=failed)
         kept = {name: None if w.grad is None else w.grad.tolist() for name, w in weights.items()}
         found[case] = {"loss": total, "failed": has_failed, "gradients": kept}
     gradients.BUCKET = bucket
@@ -159,8 +159,8 @@ def stopped(out: Path, processes: Processes) -> dict[str, Any]:
     whole = list(run_training(chosen, out / "whole"))
     list(islice(run_training(chosen, out / "stopped"), 3))
     rest = list(run_training(chosen, out / "stopped", resume=True))
-    steps = [event.loss for event in whole if isinstance(event, Step)]
-    resumed = [event.loss for event in rest if isinstance(event, Step)]
+    steps = [event.loss for event in whole if isinstance(event, TrainingStep)]
+    resumed = [event.loss for event in rest if isinstance(event, TrainingStep)]
     epochs = [event.loss for event in whole if isinstance(event, Epoch)]
     return {"steps": steps, "resumed": resumed, "epochs": epochs}
 
@@ -273,6 +273,6 @@ def go_through_cases(out: Path) -> None:
     """Write what each case returns to OUT/CASE-RANK.json."""
     torch.set_num_threads(1)
     run.draw_training = lambda *_: None  # type: ignore[attr-defined]
-    here = joined()
+    here = join_processes()
     for name, case in CASES.items():
         (out / f"{name}-{here.rank}.json").write_text(json.dumps(case(out, here)))

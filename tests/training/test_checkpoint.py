@@ -29,7 +29,7 @@ def saved(tmp_path: Path, layer: nn.Linear) -> Path:
     torch.manual_seed(10)
     optimizer = torch.optim.AdamW(layer.parameters())
     save_checkpoint(
-        tmp_path, layer, optimizer, Progress(steps=7), None, kept={"a": 1}, others=others
+        tmp_path, layer, optimizer, Progress(steps=7), None, extra={"a": 1}, others=others
     )
     return tmp_path
 
@@ -38,7 +38,7 @@ def resumed(folder: Path, layer: nn.Linear, *, rank: int) -> Tensor:
     """The random state of a process that goes on."""
     torch.manual_seed(99)
     optimizer = torch.optim.AdamW(layer.parameters())
-    found = load_checkpoint(folder, layer, optimizer, None, read_kept=dict, seed=5, rank=rank)
+    found = load_checkpoint(folder, layer, optimizer, None, read_extra=dict, seed=5, rank=rank)
     assert found == (Progress(steps=7), {"a": 1})
     return torch.get_rng_state()
 

@@ -5,14 +5,14 @@ import torch
 from accelerate.utils import DistributedType
 
 from fencepost.errors import ConfigError
-from fencepost.training.device import _check_kind, _own_device, accelerator_for, set_threads
+from fencepost.training.device import _check_kind, _device_of_process, accelerator_for, set_threads
 from fencepost.training.processes import Processes
 
 
 def test_one_process_can_train_with_one_precision_after_the_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("fencepost.training.device._try", lambda accelerator: None)
+    monkeypatch.setattr("fencepost.training.device._try_precision", lambda accelerator: None)
     environment = dict(os.environ)
     for precision, is_cast in (("fp32", False), ("bf16", True), ("fp32", False)):
         accelerator = accelerator_for("cpu", precision)  # type: ignore[arg-type]
@@ -34,7 +34,7 @@ def test_a_processor_without_half_precision_is_told(monkeypatch: pytest.MonkeyPa
     def fail(accelerator: object) -> None:
         raise RuntimeError("could not create a primitive descriptor\nand more")
 
-    monkeypatch.setattr("fencepost.training.device._try", fail)
+    monkeypatch.setattr("fencepost.training.device._try_precision", fail)
     with pytest.raises(ConfigError, match=r"bf16 cannot be used on cpu, use fp32: could not.*or$"):
         accelerator_for("cpu", "bf16")
 
@@ -54,19 +54,19 @@ def test_a_device_that_is_not_there_is_told(device: str) -> None:
 @pytest.mark.parametrize("device", ["cuda:1", "cuda:0", "mps"])
 def test_several_processes_cannot_share_one_device(device: str) -> None:
     with pytest.raises(ConfigError, match=rf"'{device}' is one device.*2 processes.*\"cuda\""):
-        _own_device(device, Processes(2, 1))
+        _device_of_process(device, Processes(2, 1))
 
 
 def test_each_process_has_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCAL_RANK", "1")
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    assert _own_device("cuda", Processes(4, 3)) == "cuda:1"
-    assert _own_device("cpu", Processes(4, 3)) == "cpu"
-    assert _own_device("cuda:1", Processes()) == "cuda:1"
+    assert _device_of_process("cuda", Processes(4, 3)) == "cuda:1"
+    assert _device_of_process("cpu", Processes(4, 3)) == "cpu"
+    assert _device_of_process("cuda:1", Processes()) == "cuda:1"
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with pytest.raises(ConfigError, match="2 processes on this machine, and 1 GPUs"):
-        _own_device("cuda", Processes(4, 3))
+        _device_of_process("cuda", Processes(4, 3))
 
 
 def test_what_a_launcher_may_be_told_beyond_batches_is_refused() -> None:

@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from fencepost.errors import ConfigError
-from fencepost.training.gradients import add_up_gradients
+from fencepost.training.gradients import sum_gradients
 from fencepost.training.processes import (
     LostError,
     Processes,
     is_left_alone,
-    joined,
+    join_processes,
     leave,
     local_count,
     seed_of,
@@ -26,8 +26,8 @@ def no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
 
 class TestAlone:
     def test_is_what_a_process_is_that_nobody_launched(self) -> None:
-        assert joined() == Processes(count=1, rank=0)
-        assert joined().is_main
+        assert join_processes() == Processes(count=1, rank=0)
+        assert join_processes().is_main
         assert local_count() == 1
         assert not is_left_alone()
 
@@ -35,9 +35,9 @@ class TestAlone:
         value, tensor = object(), torch.ones(2)
         alone = Processes()
         assert alone.gather(value) == [value]
-        assert alone.of_main(value) is value
-        alone.add_up(tensor)
-        alone.copy_of_main(tensor)
+        assert alone.broadcast(value) is value
+        alone.all_reduce(tensor)
+        alone.broadcast_tensor(tensor)
         assert tensor.tolist() == [1.0, 1.0]
         leave()
 
@@ -51,7 +51,7 @@ class TestAlone:
     def test_gradients_stay_what_they_are(self) -> None:
         weight = torch.nn.Parameter(torch.zeros(2))
         weight.grad = gradient = torch.ones(2)
-        assert add_up_gradients([weight], 0.1, Processes()) == (0.1, False)
+        assert sum_gradients([weight], 0.1, Processes()) == (0.1, False)
         assert weight.grad is gradient
 
 
@@ -61,7 +61,7 @@ def test_processes_that_nobody_launched_do_not_find_each_other(
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
     with pytest.raises(ConfigError, match=r"WORLD_SIZE is 2.*MASTER_ADDR.*\n.*unset WORLD_SIZE"):
-        joined()
+        join_processes()
 
 
 @pytest.mark.parametrize("start", ["simple", "torchrun"])
@@ -82,7 +82,7 @@ def test_one_that_does_not_answer_is_lost(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(torch.distributed, "all_reduce", closed)
     with pytest.raises(LostError, match=r"\(Connection closed by peer\).*--resume goes on"):
-        Processes(2, 1).add_up(torch.ones(1))
+        Processes(2, 1).all_reduce(torch.ones(1))
 
 
 def test_seeds_differ_by_seed_step_and_process() -> None:

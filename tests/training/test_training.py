@@ -17,7 +17,7 @@ from fencepost.run.evaluate import evaluate, main_figure
 from fencepost.run.training.metrics import Epoch, read_epochs
 from fencepost.run.training.train import Finished, run_training
 from fencepost.training.average import Average
-from fencepost.training.loop import Step, rate_factor
+from fencepost.training.loop import TrainingStep, rate_factor
 from tests.eight import LINES, settings, write_eight
 
 
@@ -63,7 +63,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(data: Path, tmp_path:
     events = list(run_training(chosen, tmp_path / "whole"))
     weights, epochs = weights_and_epochs(tmp_path / "whole")
     kinds = [type(event) for event in events]
-    assert kinds[6:9] == [Step, Step, Epoch]
+    assert kinds[6:9] == [TrainingStep, TrainingStep, Epoch]
     for stop_after in (1, 8, 9):  # the first step; the last of an epoch; the epoch
         out = tmp_path / f"stopped-{stop_after}"
         list(islice(run_training(chosen, out), stop_after))
@@ -192,7 +192,7 @@ def test_accumulated_batches_give_the_gradient_of_one(data: Path, tmp_path: Path
     losses = []
     for number, chosen in enumerate((one, parts)):
         step = next(run_training(chosen, tmp_path / str(number)))
-        assert isinstance(step, Step)
+        assert isinstance(step, TrainingStep)
         losses.append(step.loss)
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 

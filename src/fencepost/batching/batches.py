@@ -24,16 +24,19 @@ def by_words(lengths: Sequence[int], *, most: int) -> list[list[int]]:
     Returns:
         The indices of the sentences of each batch.
     """
-    order = sorted(range(len(lengths)), key=lambda index: lengths[index])
+    return _packed(sorted(range(len(lengths)), key=lengths.__getitem__), lengths, most=most)
+
+
+def _packed(order: Iterable[int], lengths: Sequence[int], *, most: int) -> list[list[int]]:
+    """Fill batches with indices in this order."""
     batches: list[list[int]] = []
-    current: list[int] = []
+    longest = 0
     for index in order:
-        if current and (len(current) + 1) * lengths[index] > most:
-            batches.append(current)
-            current = []
-        current.append(index)
-    if current:
-        batches.append(current)
+        longest = max(longest, lengths[index])
+        if not batches or (len(batches[-1]) + 1) * longest > most:
+            batches.append([])
+            longest = lengths[index]
+        batches[-1].append(index)
     return batches
 
 
@@ -47,20 +50,9 @@ def shuffled(
     random = Random(seed)
     noisy = [round(length * random.uniform(0.95, 1.05) * 16) for length in lengths]
     order = sorted(range(len(examples)), key=lambda index: (noisy[index], random.random()))
-    batches: list[list[T]] = []
-    current: list[T] = []
-    longest = 0
-    for index in order:
-        longest_then = max(longest, lengths[index])
-        if current and (len(current) + 1) * longest_then > most:
-            batches.append(current)
-            current, longest_then = [], lengths[index]
-        current.append(examples[index])
-        longest = longest_then
-    if current:
-        batches.append(current)
+    batches = _packed(order, lengths, most=most)
     random.shuffle(batches)
-    return batches
+    return [[examples[index] for index in batch] for batch in batches]
 
 
 def shares(lengths: Sequence[int], parts: int) -> list[list[int]]:

@@ -63,10 +63,10 @@ def finetune(
     """
     with needing_torch("finetune"):
         from fencepost.run.training.finetune import planned, run_finetuning
-        from fencepost.training.processes import joined
+        from fencepost.training.processes import join_processes
 
     reading = {"format": format_, "entity_columns": opt.columns(entity_columns)}
-    processes = joined()
+    processes = join_processes()
     quiet = quiet or not processes.is_main
     with told_once(processes), stoppable(out, is_main=processes.is_main):
         with processes.together():

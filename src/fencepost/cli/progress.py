@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fencepost.run.progress import Watch, Watched
     from fencepost.run.texts import Texts
-    from fencepost.training.loop import Step
+    from fencepost.training.loop import TrainingStep
 
 T = TypeVar("T")
 
@@ -149,7 +149,7 @@ class TrainingBar:
         # Long enough to have a few epochs with their dev sentences in the estimate.
         self.progress = None if _unseen(quiet) else _bar(period=1800.0)
 
-    def show(self, step: Step) -> None:
+    def show(self, step: TrainingStep) -> None:
         """Show a step."""
         if self.progress is None:
             return

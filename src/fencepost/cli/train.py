@@ -48,9 +48,9 @@ def train(
         from fencepost.run.training.seeds import run_seeds
         from fencepost.run.training.start import settings_of_run
         from fencepost.run.training.train import run_training
-        from fencepost.training.processes import joined
+        from fencepost.training.processes import join_processes
 
-    processes = joined()
+    processes = join_processes()
     with told_once(processes):
         with processes.together():
             settings = settings_of_run(config, changes=changes or ())
@@ -101,7 +101,7 @@ def show_training(events: Iterable[object], bar: TrainingBar, *, is_main: bool =
     from fencepost.run.training.metrics import Epoch
     from fencepost.run.training.seeds import Seed, Summary
     from fencepost.run.training.train import Finished, Note
-    from fencepost.training.loop import Step
+    from fencepost.training.loop import TrainingStep
 
     try:
         for event in events:
@@ -119,7 +119,7 @@ def show_training(events: Iterable[object], bar: TrainingBar, *, is_main: bool =
                 bar.print(told_epoch(event))
             elif isinstance(event, Note):
                 bar.print(f"note: {event.text}", note=True)
-            elif isinstance(event, Step):
+            elif isinstance(event, TrainingStep):
                 bar.show(event)
     finally:
         bar.stop()

@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def boundary_vectors(states: Tensor) -> Tensor:
-    """The vectors of the n + 1 boundaries, from the states of a two-way LSTM.
+    """The vectors of the n + 1 boundaries, from the states of a BiLSTM.
 
     A boundary lies between two words. It takes the forward state of the one on its left
     and the backward state of the one on its right: all that was read before the gap, and
@@ -24,9 +24,9 @@ def boundary_vectors(states: Tensor) -> Tensor:
 
 
 def whole_boundary_vectors(states: Tensor) -> Tensor:
-    """The vectors of the n + 1 boundaries, with all that is known of the words on both sides.
+    """The vectors of the n + 1 boundaries, with the whole states of both neighbours.
 
-    The states of a transformer know both directions, so there is no half of them to choose.
+    Each state of a transformer depends on both directions, so no half of it is the right one.
 
     Args:
         states: (batch, n + 2, width), with a sentinel before and after the words.
@@ -38,7 +38,7 @@ def whole_boundary_vectors(states: Tensor) -> Tensor:
 
 
 def at(vectors: Tensor, boundaries: Tensor) -> Tensor:
-    """The vectors of some boundaries of each row.
+    """Select the vectors of boundaries.
 
     Args:
         vectors: (rows, n + 1, width)

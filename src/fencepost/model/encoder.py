@@ -1,4 +1,4 @@
-"""From sentences to vectors of words (section 2.3, "Encoder")."""
+"""Encoders: sentences in, vectors of words out (section 2.3, "Encoder")."""
 
 from __future__ import annotations
 
@@ -14,38 +14,35 @@ from fencepost.batching.vocabulary import PADDING, RESERVED, UNKNOWN
 
 
 class Encoder(nn.Module):
-    """From a batch of sentences to vectors of words, with a sentinel on each side.
+    """Encodes a batch of sentences as vectors of words, with a sentinel on each side.
 
-    Called with its own kind of inputs, it returns (batch, n + 2, width).
+    `forward` takes the encoder's own kind of inputs and returns (batch, n + 2, width).
     """
 
     width: int
 
     def pretrained_layers(self) -> list[list[nn.Parameter]]:
-        """Those that are not learned from nothing, and so want a learning rate of their own.
-
-        The layer that is nearest to the output comes first.
-        """
+        """The layers that have a learning rate of their own, from the last one down."""
         return []
 
 
 def on_device(array: Ints, device: torch.device) -> Tensor:
-    """An array as a tensor on a device."""
+    """Copy an array to a device."""
     return torch.from_numpy(array).to(device)
 
 
 class WordEncoder(Encoder):
-    """Words and characters learned from scratch: the paper's runs without BERT.
+    """Word and character embeddings trained from scratch: the paper's runs without BERT.
 
     Args:
-        counts: how often each word of the vocabulary was seen.
-        characters: how many characters there are, the reserved ones included.
-        word_width: of word vectors.
-        character_width: of character vectors.
-        character_hidden: of the LSTM over characters, both directions together.
-        static: how many words have a static vector, which is added to that of the word.
-        unknown: a word seen c times is taken for unknown with probability unknown / (unknown + c)
-            in training, so that the vector of the unknown learns something.
+        counts: the count of each word of the vocabulary.
+        characters: the number of characters, reserved ids included.
+        word_width: size of word embeddings.
+        character_width: size of character embeddings.
+        character_hidden: size of the BiLSTM over characters, both directions together.
+        static: the number of words with a static vector, which is added to their embedding.
+        unknown: in training, a word with count c is replaced by the unknown word with probability
+            unknown / (unknown + c), so that its embedding is trained.
     """
 
     chances: Tensor
@@ -81,8 +78,8 @@ class WordEncoder(Encoder):
         inputs = arrays.converted(partial(on_device, device=self.words.weight.device))
         words = inputs.words
         if self.training:
-            lost = torch.rand_like(words, dtype=self.chances.dtype) < self.chances[words]
-            words = words.masked_fill(lost, UNKNOWN)
+            dropped = torch.rand_like(words, dtype=self.chances.dtype) < self.chances[words]
+            words = words.masked_fill(dropped, UNKNOWN)
         vectors = self.words(words)
         if self.static is not None:
             vectors = vectors + self.static(inputs.static)
@@ -98,6 +95,6 @@ class WordEncoder(Encoder):
 
     @torch.no_grad()
     def set_static(self, vectors: Tensor) -> None:
-        """Put in the static vectors: (static, word_width)."""
+        """Set the static vectors: (static, word_width)."""
         assert self.static is not None
         self.static.weight[RESERVED:] = vectors

@@ -1,4 +1,4 @@
-"""A score for every span, and the loss that trains it on whole parses."""
+"""A score for every span, and a loss over whole parses to train it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Grid(nn.Module):
     """Scores every span from its two ends, with one hidden layer.
 
     Args:
-        boundary_width: width of the boundary vectors.
+        boundary_width: size of boundary vectors.
         hidden: size of the hidden layer.
     """
 
@@ -27,7 +27,7 @@ class Grid(nn.Module):
         self.out = nn.Linear(hidden, 1)
 
     def forward(self, boundaries: Tensor) -> Tensor:
-        """Log-odds of the span (i, j) being part of a parse at [i, j], meaningful where i < j.
+        """The log-odds that a parse has the span (i, j), at [i, j] for i < j.
 
         The hidden layer is linear in both ends, so each boundary is projected once.
 
@@ -45,10 +45,10 @@ class Grid(nn.Module):
 
 
 def pointing_terms(spans: Tensor) -> Tensor:
-    """The scores that pointing uses, for both directions; very wide spans have `NEVER`.
+    """The terms of pointing in both directions; very wide spans have `NEVER`.
 
     Args:
-        spans: scores of all spans, (rows, n + 1, n + 1)
+        spans: the scores of all spans, (rows, n + 1, n + 1)
 
     Returns:
         (rows, n + 1, n + 1), symmetric
@@ -60,13 +60,13 @@ def pointing_terms(spans: Tensor) -> Tensor:
 
 
 def grid_loss(spans: Tensor, lengths: Tensor, gold: Steps, *, open_root: bool) -> Tensor:
-    """Minus the log-probability of the labelled spans of a parse among all sets that nest.
+    """The negative log-probability of the labelled spans of a parse among all sets that nest.
 
     Args:
-        spans: scores of all spans, (rows, n + 1, n + 1)
+        spans: the scores of all spans, (rows, n + 1, n + 1)
         lengths: in words, (rows,)
         gold: the steps of the parses
-        open_root: whether the whole sentence may go without a label
+        open_root: whether the whole sentence may be unlabelled
 
     Returns:
         (rows,)
@@ -76,5 +76,5 @@ def grid_loss(spans: Tensor, lengths: Tensor, gold: Steps, *, open_root: bool) -
     root = functional.softplus(whole) if open_root else whole
     labelled = torch.from_numpy(gold.mask & (gold.labels != FILLER)).to(spans.device)
     starts, ends = (torch.from_numpy(ends).to(spans.device) for ends in (gold.starts, gold.ends))
-    ours = spans[row[:, None], starts, ends].masked_fill(~labelled, 0.0).sum(1)
-    return log_sum(spans, lengths) + root - ours
+    score = spans[row[:, None], starts, ends].masked_fill(~labelled, 0.0).sum(1)
+    return log_sum(spans, lengths) + root - score

@@ -1,4 +1,4 @@
-"""The pointing decoder of one task (section 2.3 of the paper), and what goes beyond it."""
+"""The pointing decoder of one task (section 2.3 of the paper), and terms beyond the paper's."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ class State(NamedTuple):
     cell: Tensor
 
     def rows(self, index: Tensor) -> State:
-        """The state of some rows, in this order."""
+        """Select rows, in this order."""
         return State(self.hidden[:, index], self.cell[:, index])
 
 
 class Where(NamedTuple):
-    """Configurations as tensors: what scores may look at beside the decoder's states.
+    """Configurations as tensors: the inputs of scores beside the decoder's states.
 
-    A label has its number and 1; 0 stands for no span at all.
+    Labels are shifted by one; 0 stands for no span at all.
     """
 
     cursor: Tensor  # (rows, steps)
-    newest: Tensor  # (rows, steps): where the newest span starts
+    newest: Tensor  # (rows, steps): the start of the newest span
     label: Tensor  # (rows, steps): of the newest span
     labels: Tensor | None = None  # (rows, steps, n + 1): of the span on the stack that starts there
-    merged: Tensor | None = None  # (rows, steps, n + 1): how many spans pointing there would merge
+    merged: Tensor | None = None  # (rows, steps, n + 1): number of spans that pointing there merges
 
     @classmethod
     def of(cls, where: Configurations, device: torch.device) -> Where:
-        """The configurations of rows, or of rows and steps."""
+        """Convert configurations of shape (rows,) or (rows, steps)."""
         columns = [where.cursor, where.newest, where.label + 1]
         if where.stack is not None:
             columns += [where.stack.labels + 1, where.merged().clip(max=MOST_MERGED)]
@@ -50,39 +50,40 @@ class Where(NamedTuple):
 
 
 class Sentences(NamedTuple):
-    """A head's view of sentences, computed once, before any step."""
+    """The terms of a head that are computed once for a sentence, before the first step."""
 
     boundaries: Tensor  # (rows, n + 1, width)
     # [b'; 1] W_point: (rows, n + 1, mlp), or (2, rows, n + 1, mlp) for left and right
     sides: Tensor
     spans: Tensor | None = None  # scores of all spans, for the loss: (rows, n + 1, n + 1)
-    grid: Tensor | None = None  # what these add to pointing from i to j: (rows, n + 1, n + 1)
+    grid: Tensor | None = None  # their terms for pointing from i to j: (rows, n + 1, n + 1)
 
     def rows(self, index: Tensor) -> Sentences:
-        """Those of some rows, in this order."""
+        """Select rows, in this order; without the scores for the loss."""
         sides = self.sides[:, index] if self.sides.ndim == 4 else self.sides[index]
         grid = None if self.grid is None else self.grid[index]
         return Sentences(self.boundaries[index], sides, grid=grid)
 
 
 class PointingHead(nn.Module):
-    """Points from boundary to boundary and labels the spans that this makes.
+    """Points from boundary to boundary and labels the completed spans.
 
     Args:
-        boundary_width: of the vectors of boundaries.
-        labels: how many there are, the filler's included.
-        mlp: hidden and output size of every perceptron; also that of label embeddings.
+        boundary_width: size of boundary vectors.
+        labels: the number of labels, the filler's included.
+        mlp: hidden and output size of the MLPs; also the size of label embeddings.
         decoder: size of the decoder's LSTM.
-        previous_label: whether the last label is fed to the decoder, too.
-        open_root: whether the whole sentence may be a filler, as among entities.
-        bare: the label of a whole sentence that has none, and of nothing else; None: no such label.
-        dropout: in perceptrons and around the LSTM.
-        perceptrons: those of the paper's text, or those of the authors' program.
+        previous_label: whether the last label is an input of the decoder.
+        open_root: whether the whole sentence may be a filler, as in the layer of entities.
+        bare: the number of the label for sentences without one, which no other span has; None:
+            there is no such label.
+        dropout: dropout in the MLPs and around the LSTM.
+        perceptrons: the MLPs of the paper's text, or of the authors' program.
         pointing: how scores become probabilities: see `decoding.rules`.
         standing: whether the cursor's own boundary is part of the query.
-        context: whether the newest span is, and labels on the stack are looked at.
-        grid: size of the hidden layer that scores every span; 0: there is none.
-        recurrent: whether the LSTM is there.
+        context: whether the query and label scores use the newest span and the stack.
+        grid: hidden size of the scores of all spans; 0: no such scores.
+        recurrent: whether the decoder has an LSTM.
     """
 
     newest_label: nn.Parameter  # like the next three (labels + 1, mlp): see `LABEL_TABLES`
@@ -134,11 +135,11 @@ class PointingHead(nn.Module):
             self.lstm = nn.LSTM(width, decoder, batch_first=True)
             self.cursor = perceptron(decoder)
         self.point = perceptron(boundary_width)
-        # Left and right have their own W_point where spans may ask for different things there.
+        # With these settings, left and right each have their own W_point.
         self.two_ways = grid > 0 or self.nearest_first
         self.biaffine = nn.Parameter(torch.zeros(*[2][: self.two_ways], mlp + 1, mlp))
         self.label: LabelPerceptron | Perceptron
-        # Without a state to tell them, labels want to know both ends of a span.
+        # Without a decoder state, label scores need both ends of the span.
         label_width = state + boundary_width if recurrent else 2 * boundary_width
         if of_authors:
             self.label = LabelPerceptron(label_width, hidden=mlp)
@@ -148,11 +149,11 @@ class PointingHead(nn.Module):
         if recurrent:
             nn.init.normal_(self.start, std=width**-0.5)
             nn.init.normal_(self.first_hidden, std=decoder**-0.5)
-        if not of_authors:  # whose biaffine functions begin with zeros
+        if not of_authors:  # theirs start with zeros
             for matrix in self.biaffine.data.view(-1, mlp + 1, mlp):
                 nn.init.xavier_uniform_(matrix)
         if self.two_ways:
-            # Most candidates are no spans: at first, a question is rather answered with no.
+            # Most candidates are no spans, so the first answers should rather be no.
             self.bias = nn.Parameter(torch.full((2,), -1.0 if self.nearest_first else 0.0))
         if standing:
             self.standing = perceptron(boundary_width)
@@ -178,10 +179,9 @@ class PointingHead(nn.Module):
         return self.start.expand(rows, 1, -1)
 
     def inputs(self, boundaries: Tensor, starts: Tensor, ends: Tensor, labels: Tensor) -> Tensor:
-        """The decoder's input after each step: the span that was made, and perhaps its label.
+        """The decoder's input after each step: the completed span, and perhaps its label.
 
-        The only place where this is decided, for all steps at once in training and for one at a
-        time in search (paragraph "Decoder").
+        Training calls this for all steps at once, search for one at a time (paragraph "Decoder").
 
         Args:
             boundaries: (rows, n + 1, width)
@@ -198,20 +198,20 @@ class PointingHead(nn.Module):
         return torch.cat((spans, self.label_vectors[labels]), dim=-1)
 
     def first_state(self, rows: int) -> State:
-        """The decoder's state before it has read anything."""
+        """The decoder's state before the first input."""
         return State(
             self.first_hidden.expand(1, rows, -1).contiguous(),
             self.first_cell.expand(1, rows, -1).contiguous(),
         )
 
     def decode(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read on: the states d_t for each input, (rows, steps, decoder), and the last one."""
+        """Run the LSTM: the states d_t, (rows, steps, decoder), and the last one."""
         assert self.lstm is not None
         states, last = self.lstm(self.dropout(inputs), state)
         return self.dropout(states), State(*last)
 
     def states(self, boundaries: Tensor, starts: Tensor, ends: Tensor, labels: Tensor) -> Tensor:
-        """The decoder's states d_t before each step along given ones: teacher forcing.
+        """The decoder's states d_t before each step, by teacher forcing.
 
         Args:
             boundaries: (rows, n + 1, width)
@@ -220,7 +220,7 @@ class PointingHead(nn.Module):
             labels: of the spans, (rows, steps)
 
         Returns:
-            (rows, steps, decoder); without an LSTM they are empty
+            (rows, steps, decoder); (rows, steps, 0) without an LSTM
         """
         rows, steps = starts.shape
         if self.lstm is None:
@@ -242,10 +242,10 @@ class PointingHead(nn.Module):
         return Sentences(boundaries, sides, spans, pointing_terms(spans))
 
     def pointing_scores(self, sentences: Sentences, states: Tensor, where: Where) -> Tensor:
-        """How much each step would point to each boundary (paragraph "Pointing score").
+        """The score of pointing to each boundary (paragraph "Pointing score").
 
         Args:
-            sentences: what `read` makes of them
+            sentences: the result of `read`
             states: (rows, steps, decoder)
             where: the configurations before the steps
 
@@ -268,7 +268,7 @@ class PointingHead(nn.Module):
             scores = torch.where(leftward, left + self.bias[0], right + self.bias[1])
         else:
             scores = query @ sides.transpose(1, 2)
-        if grid is not None:  # and so there are two ways
+        if grid is not None:  # which implies two ways
             row = torch.arange(len(grid), device=grid.device)[:, None]
             weight = torch.where(leftward, self.grid_weight[0], self.grid_weight[1])
             scores = scores + weight * grid[row, where.cursor]
@@ -283,7 +283,7 @@ class PointingHead(nn.Module):
     def label_scores(
         self, boundaries: Tensor, states: Tensor, starts: Tensor, ends: Tensor, where: Where
     ) -> Tensor:
-        """How well each label fits the spans that were made (paragraph "Label score").
+        """The score of each label for the completed spans (paragraph "Label score").
 
         Args:
             boundaries: (rows, n + 1, width)
@@ -296,8 +296,8 @@ class PointingHead(nn.Module):
             (rows, steps, labels)
         """
         first, last = at(boundaries, starts), at(boundaries, ends)
-        seen = (first, last) if self.lstm is None else (states, last - first)
-        hidden = self.label.first(torch.cat(seen, dim=-1))
+        inputs = (first, last) if self.lstm is None else (states, last - first)
+        hidden = self.label.first(torch.cat(inputs, dim=-1))
         if self.has_context:
             assert where.labels is not None
             child = where.labels.gather(2, starts[:, :, None])[:, :, 0]

@@ -1,8 +1,8 @@
-"""The sum over all trees of a sentence, from the scores of spans alone: an inside algorithm.
+"""The inside algorithm: the sum over all trees of a sentence, from the scores of spans.
 
-A tree is any set of spans that nest, with any number of children a span. Its score is the sum of
-those of its spans. Spans of one width are worked on together, in all sentences of a batch, so that
-`n` words take `n` steps. No parse needs any of this: it is what the grid of a head learns from.
+A tree is any set of spans that nest, with any number of children per span. Its score is the sum of
+those of its spans. All spans of one width are computed together, in all sentences of a batch, so
+`n` words take `n` steps. Only the loss of a head's grid needs this, not parsing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch.nn import functional
 
 
 class _Parts:
-    """A number for each span, from which those of all parts of a width are slices.
+    """A table of spans in which the parts of all spans of a width are slices.
 
     The parts of (i, i + width) are (i, i + k) on the left and (i + k, i + width) on the right, for
     0 < k < width. Both slices run along k: (rows, places, splits).
@@ -30,7 +30,7 @@ class _Parts:
         self.left, self.right = torch.zeros_like(scores), torch.zeros_like(scores)
 
     def of(self, width: int) -> tuple[Tensor, Tensor]:
-        """The places of all spans of a width, as a left part and as a right one: views."""
+        """All spans of a width, as left parts and as right parts: views."""
         n = self.n
         return self.left[:, : n - width + 1, width], self.right[:, width:, n - width]
 
@@ -41,10 +41,10 @@ class _Parts:
 
 
 class _LogSum(torch.autograd.Function):
-    """The sum below each whole sentence, with the outside algorithm as its gradient.
+    """The sum over the trees of each sentence, with the outside algorithm as its gradient.
 
-    Within (i, j) the last child is a word or a span, and what is left of it is one child, or
-    several that no other span holds. So with T(i, j) for all that can be inside,
+    The last child within (i, j) is a word or a span; on its left is one child, or several that no
+    other span holds. So with T(i, j) for the sum over everything inside,
 
         T(i, j) = logsumexp over k of left(i, k) + right(k, j)
         left  = T + softplus(s)                     # a span, or only its children
@@ -71,7 +71,7 @@ class _LogSum(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        """Hand the gradient of each span down to its parts, as likely as each split is."""
+        """Distribute the gradient of each span over its splits, by their probability."""
         scores, lengths, left_table, right_table = ctx.saved_tensors
         parts, shares = _Parts(scores), _Parts(scores)
         parts.left, parts.right = left_table, right_table
@@ -85,17 +85,17 @@ class _LogSum(torch.autograd.Function):
                 inside = as_left + as_right
                 inside[:, 0] += torch.where(lengths == width, gradient, 0.0)
                 left, right = parts.inside(width)
-                handed = torch.softmax(left + right, dim=-1).mul_(inside[:, :, None])
+                shared = torch.softmax(left + right, dim=-1).mul_(inside[:, :, None])
                 for part in shares.inside(width):
-                    part.add_(handed)
+                    part.add_(shared)
         return result, None
 
 
 def log_sum(scores: Tensor, lengths: Tensor) -> Tensor:
-    """The logarithm of the sum, over all trees, of exp(score), without the whole sentence's own.
+    """The log-sum-exp of the scores of all trees, without the score of the whole sentence.
 
     Args:
-        scores: of (i, j) at [i, j], (rows, n + 1, n + 1); only those with i < j count
+        scores: the score of (i, j) at [i, j] for i < j, (rows, n + 1, n + 1)
         lengths: in words, at least one, (rows,)
 
     Returns:

@@ -1,4 +1,4 @@
-"""Small parts that others are made of: shared dropout, perceptrons, a two-way LSTM."""
+"""Building blocks: shared dropout, MLPs, a BiLSTM."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class SharedDropout(nn.Module):
         self.share = share
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Drop the same features everywhere in a row.
+        """Drop the same features at all steps of a row.
 
         Args:
             vectors: (rows, steps, width)
         """
         if not self.training or self.share == 0:
             return vectors
-        kept = torch.empty_like(vectors[:, :1]).bernoulli_(1 - self.share)
-        return vectors * (kept / (1 - self.share))
+        mask = torch.empty_like(vectors[:, :1]).bernoulli_(1 - self.share)
+        return vectors * (mask / (1 - self.share))
 
 
 class Perceptron(nn.Module):
@@ -41,12 +41,12 @@ class Perceptron(nn.Module):
         return self.after(self.first(vectors))
 
     def after(self, hidden: Tensor) -> Tensor:
-        """From what the first layer makes to the output: (rows, steps, hidden) twice."""
+        """All after the first layer: (rows, steps, hidden) to the same shape."""
         return self.second(self.dropout(self.activation(hidden)))  # type: ignore[no-any-return]
 
 
 class Layer(nn.Module):
-    """One linear layer with a non-linearity behind it: the authors' perceptron."""
+    """One linear layer and a non-linearity: the authors' MLP."""
 
     def __init__(self, width: int, *, hidden: int, dropout: float) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Layer(nn.Module):
 
 
 class LabelPerceptron(nn.Module):
-    """Two linear layers with a LayerNorm between: the authors' perceptron for labels."""
+    """Two linear layers with a LayerNorm between: the authors' MLP for labels."""
 
     def __init__(self, width: int, *, hidden: int) -> None:
         super().__init__()
@@ -72,12 +72,12 @@ class LabelPerceptron(nn.Module):
         self.second = nn.Linear(hidden, hidden)
 
     def after(self, hidden: Tensor) -> Tensor:
-        """From what the first layer makes to the output: (rows, steps, hidden) twice."""
+        """All after the first layer: (rows, steps, hidden) to the same shape."""
         return self.second(self.norm(hidden).relu())  # type: ignore[no-any-return]
 
 
 class TwoWayLSTM(nn.Module):
-    """Layers of LSTMs that read a sentence in both directions, with shared dropout between."""
+    """BiLSTM layers with shared dropout before each."""
 
     def __init__(self, width: int, *, hidden: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -91,19 +91,21 @@ class TwoWayLSTM(nn.Module):
         self.width = 2 * hidden if layers else width
 
     def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        """Read sentences; padding is packed away, so that it never changes a result.
+        """Encode sentences; they are packed, so that padding never changes a result.
 
         Args:
             vectors: (batch, longest, width)
             lengths: (batch,), on the CPU
 
         Returns:
-            (batch, longest, 2 * hidden): forward states first, then backward ones
+            (batch, longest, 2 * hidden): forward states, then backward ones
         """
         for layer in self.layers:
             packed = pack_padded_sequence(
                 self.dropout(vectors), lengths, batch_first=True, enforce_sorted=False
             )
-            read, _ = layer(packed)
-            vectors, _ = pad_packed_sequence(read, batch_first=True, total_length=vectors.shape[1])
+            states, _ = layer(packed)
+            vectors, _ = pad_packed_sequence(
+                states, batch_first=True, total_length=vectors.shape[1]
+            )
         return vectors

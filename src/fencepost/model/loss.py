@@ -1,4 +1,4 @@
-"""The training objective (section 2.3), and what goes beyond it."""
+"""The training objective (section 2.3), and alternatives beyond the paper's."""
 
 from __future__ import annotations
 
@@ -33,16 +33,17 @@ def pointing_loss(
     """The loss of each row, summed over its steps: pointing plus labelling, plus all spans.
 
     Args:
-        head: to train.
-        boundaries: (rows, n + 1, width), of the rows that have the layer
+        head: the head to train
+        boundaries: (rows, n + 1, width)
         lengths: in words, (rows,)
-        gold: the steps to learn
-        path: the steps that are taken, if these are others: gold ones are then learned at each
-            configuration along the path, for the spans that they would make there
+        gold: the gold steps
+        path: the steps to follow, if they differ from gold: the gold step of each configuration
+            along the path is then the target, with the span that it would complete there
         over: the boundaries to normalise over: `all`, as in the paper; `candidates`, its ablation
             (section 5); or those that the `canonical` rules allow, and labels likewise, so that the
-            loss is minus the log-probability that search gives to the gold parse
-        label_smoothing: share of the target that all labels get; none if some are not allowed
+            loss is the negative log-probability that search gives to the gold parse
+        label_smoothing: share of the target that is spread over all labels; 0 if `over` is
+            `canonical`
 
     Returns:
         (rows,)
@@ -67,9 +68,9 @@ def pointing_loss(
     allowed, fillers = allowed_along(where, taken, over=over, open_root=head.open_root)
     if head.nearest_first:
         earlier, is_last = asked_before(where, allowed, gold.boundaries)
-        own = points.gather(2, target[:, :, None])[:, :, 0]
-        passed = functional.softplus(points).masked_fill(~on_device(earlier), 0.0).sum(-1)
-        pointing = passed + functional.softplus(-own).masked_fill(on_device(is_last), 0.0)
+        score = points.gather(2, target[:, :, None])[:, :, 0]
+        no = functional.softplus(points).masked_fill(~on_device(earlier), 0.0).sum(-1)
+        pointing = no + functional.softplus(-score).masked_fill(on_device(is_last), 0.0)
     else:
         points = points.masked_fill(~on_device(allowed), float("-inf"))
         pointing = functional.cross_entropy(points.transpose(1, 2), target, reduction="none")
@@ -85,7 +86,7 @@ def pointing_loss(
         reduction="none",
         label_smoothing=label_smoothing,
     )
-    # Padded steps may have any score, even none.
+    # Padded steps may have any loss, even nan.
     loss = (pointing + labelling).masked_fill(~mask, 0.0).sum(1)
     if sentences.spans is not None:
         loss = loss + grid_loss(sentences.spans, lengths, gold, open_root=head.open_root)
@@ -95,17 +96,17 @@ def pointing_loss(
 def allowed_along(
     where: Configurations, path: Steps, *, over: Over, open_root: bool
 ) -> tuple[Bools, Bools]:
-    """The choices that are allowed before each step of a path.
+    """The choices to normalise over at each step of a path.
 
     Args:
         where: the configurations before the steps
         path: the steps
-        over: the boundaries that are normalised over
+        over: the boundaries to normalise over
         open_root: whether the whole sentence may be a filler
 
     Returns:
-        Which boundaries may be pointed to, (rows, steps, boundaries), and whether the span of the
-        step may be a filler, (rows, steps). In padding, everything is allowed.
+        The allowed boundaries, (rows, steps, boundaries), and whether the span of the step may be
+        a filler, (rows, steps). In padding, everything is allowed.
     """
     width, padding = where.rank.shape[-1], ~path.mask
     fillers = np.ones(padding.shape, dtype=np.bool_)

@@ -22,15 +22,15 @@ from fencepost.model.stepper import stepper_of
 
 
 class Network(nn.Module):
-    """An encoder, layers of a two-way LSTM, and one or more heads on the boundaries.
+    """An encoder, BiLSTM layers, and one or more heads on the boundaries.
 
     Args:
-        encoder: from sentences to vectors of words.
-        lstm: reads these in both directions; it may have no layers.
+        encoder: encodes sentences as vectors of words.
+        lstm: BiLSTM layers above the encoder; there may be none.
         heads: pointing heads, by layer.
         tags: a linear head on the words, if there is one.
-        dropout: before the tags.
-        whole: whether boundaries take all of the words beside them, and not one half of each.
+        dropout: dropout before the tags.
+        whole: whether boundaries take the whole states of both neighbours, and not half of each.
     """
 
     def __init__(
@@ -64,24 +64,24 @@ class Network(nn.Module):
         return whole_boundary_vectors(states) if self.whole else boundary_vectors(states)
 
     def tag_scores(self, states: Tensor) -> Tensor:
-        """How well each tag fits each word: (batch, n, tags)."""
+        """The score of each tag for each word: (batch, n, tags)."""
         assert self.tags is not None
         return self.tags(self.dropout(states[:, 1:-1]))  # type: ignore[no-any-return]
 
     @property
     def layers(self) -> Collection[str]:
-        """The layers that it has pointing heads for."""
+        """The layers of its pointing heads."""
         return self.heads.keys()
 
     @torch.no_grad()
     def read(self, inputs: Inputs, *, tags: bool) -> Read:
-        """Read sentences, and score their tags if these are wanted and it knows any."""
+        """Encode sentences, and score their tags if the network has a head for them."""
         states = self.states(inputs)
         scores = self.tag_scores(states).cpu().numpy() if tags and self.tags is not None else None
         return Read(self.boundaries(states).cpu().numpy(), scores)
 
     def stepper(self, layer: str) -> Stepper[Any]:
-        """Scores the steps of a layer."""
+        """The stepper of a layer, which scores its steps."""
         return stepper_of(self.head(layer))
 
     def temperature(self, layer: str) -> float:
@@ -90,7 +90,7 @@ class Network(nn.Module):
 
     @contextmanager
     def evaluating(self) -> Iterator[None]:
-        """Within this, nothing is learned and nothing is dropped out."""
+        """Switch to evaluation mode within a block."""
         was_training = self.training
         self.eval()
         try:
@@ -99,17 +99,16 @@ class Network(nn.Module):
             self.train(was_training)
 
     def weights(self) -> Mapping[str, Floats]:
-        """All weights by name, to be saved.
+        """All weights by name, to save them.
 
         Raises:
-            ConfigError: they have been rounded.
+            ConfigError: they are rounded.
         """
-        if self.is_rounded:
-            raise ConfigError(_refusal("saved"))
+        self._refuse_if_rounded("saved")
         return {name: value.cpu().numpy() for name, value in self.state_dict().items()}
 
     def round(self) -> None:
-        """Give the encoder 16 bits, to parse with; heads keep their 32."""
+        """Round the encoder to bf16, to parse with; heads stay in fp32."""
         self.encoder.bfloat16()
         self.lstm.bfloat16()
         self.is_rounded = True
@@ -118,14 +117,21 @@ class Network(nn.Module):
         """Switch dropout on or off.
 
         Raises:
-            ConfigError: its weights have been rounded, and cannot learn any more.
+            ConfigError: the weights are rounded, so they cannot be trained.
         """
-        if mode and self.is_rounded:
-            raise ConfigError(_refusal("trained"))
+        if mode:
+            self._refuse_if_rounded("trained")
         return super().train(mode)
 
-    def keep(self, heads: Collection[str]) -> None:
-        """Let the weights of some heads stay as they are, whatever the network learns."""
+    def _refuse_if_rounded(self, action: str) -> None:
+        if self.is_rounded:
+            raise ConfigError(
+                f"precision: a network with bf16 cannot be {action}; load the model with fp32 for "
+                "that"
+            )
+
+    def freeze(self, heads: Collection[str]) -> None:
+        """Exclude the weights of heads from training."""
         for name in heads:
             part = self.tags if name == "tags" else self.heads[name]
             assert part is not None
@@ -142,10 +148,6 @@ class Network(nn.Module):
         return head
 
 
-def _refusal(what: str) -> str:
-    return f"precision: a network with bf16 cannot be {what}; load the model with fp32 for that"
-
-
 def device_of(network: nn.Module) -> torch.device:
-    """Where the weights are."""
+    """The device of a network's weights."""
     return next(network.parameters()).device

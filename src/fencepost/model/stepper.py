@@ -1,4 +1,4 @@
-"""Steppers of a head: its own functions step by step, or the fast twin of these on a CPU."""
+"""Steppers of a head in torch: its own functions, or the fast stepper on a CPU."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from fencepost.runtime.stepper import FastStepper, Folded
 
 
 class HeadState(NamedTuple):
-    """The state of some rows, and their sentences."""
+    """The decoder's states of rows, with their sentences."""
 
     sentences: Sentences
-    states: Tensor  # (rows, 1, decoder): what the decoder makes of the last step
+    states: Tensor  # (rows, 1, decoder): the output of the decoder after the last step
     memory: State | None  # None: the head has no LSTM
 
 
 class HeadStepper:
-    """Steps as the head's own functions make them, on any device: the reference of the fast twin.
+    """Steps by the head's own functions, on any device: the reference of the fast stepper.
 
     Args:
         head: the pointing head to decode with.
@@ -36,7 +36,7 @@ class HeadStepper:
 
     @property
     def looks_at_stack(self) -> bool:
-        """Whether scores look at the stack."""
+        """Whether scores depend on the stack."""
         return self.head.has_context
 
     @torch.no_grad()
@@ -51,13 +51,13 @@ class HeadStepper:
 
     @torch.no_grad()
     def point_logits(self, state: HeadState, where: Configurations) -> Floats:
-        """Scores of pointing to each boundary: (rows, n + 1)."""
+        """The logits of pointing to each boundary: (rows, n + 1)."""
         place = Where.of(where, self._device)
         return self._logits(self.head.pointing_scores(state.sentences, state.states, place))
 
     @torch.no_grad()
     def label_logits(self, state: HeadState, where: Configurations, boundary: Ints) -> Floats:
-        """Scores of the labels of the spans made by pointing there: (rows, labels)."""
+        """The logits of labels for the spans that these steps complete: (rows, labels)."""
         start, end = self._ends(where, boundary)
         place = Where.of(where, self._device)
         boundaries = state.sentences.boundaries
@@ -67,7 +67,7 @@ class HeadStepper:
     def advance(
         self, state: HeadState, where: Configurations, boundary: Ints, label: Ints
     ) -> HeadState:
-        """The state after a step of each row."""
+        """The state after one step of each row."""
         if state.memory is None:
             return state
         start, end = self._ends(where, boundary)
@@ -76,7 +76,7 @@ class HeadStepper:
         return state._replace(states=states, memory=memory)
 
     def select(self, state: HeadState, rows: Ints, *, each: int = 1) -> HeadState:
-        """The state of some of the rows."""
+        """Select rows, in this order."""
         index = torch.from_numpy(rows).to(self._device)
         memory = None if state.memory is None else state.memory.rows(index)
         return HeadState(state.sentences.rows(index), state.states[index], memory)
@@ -99,9 +99,9 @@ class HeadStepper:
 
 
 class _Cached(NamedTuple):
-    """A stepper with what tells whether it is old."""
+    """A stepper with the versions of the weights that it was folded from."""
 
-    modules: tuple[nn.Module, ...]  # the head's parts: to look for them takes long
+    modules: tuple[nn.Module, ...]  # the head's parts, which take long to collect
     versions: tuple[float, ...]
     stepper: FastStepper
 
@@ -110,13 +110,13 @@ _fast: WeakKeyDictionary[PointingHead, _Cached] = WeakKeyDictionary()
 
 
 def stepper_of(head: PointingHead) -> Stepper[Any]:
-    """The stepper to decode with: the fast one for a head on a CPU, folded anew when it changes."""
+    """The stepper of a head: on a CPU the fast one, folded again after the weights change."""
     if head.biaffine.device.type != "cpu":
         return HeadStepper(head)
-    known = _fast.get(head)
-    # The head itself is left out: what holds it here would keep it alive.
-    modules = known.modules if known else tuple(part for part in head.modules() if part is not head)
-    # A fused optimiser changes weights without telling, but only in a network that is learning.
+    cached = _fast.get(head)
+    # Without the head itself, since a reference from here would keep it alive.
+    modules = tuple(list(head.modules())[1:]) if cached is None else cached.modules
+    # A fused optimizer changes weights but not their version; `trainings` covers that case.
     versions = (
         head.trainings,
         head.temperature,
@@ -128,8 +128,8 @@ def stepper_of(head: PointingHead) -> Stepper[Any]:
             for number in (weight._version, weight.data_ptr())
         ),
     )
-    if known is None or known.versions != versions:
+    if cached is None or cached.versions != versions:
         weights = {name: weight.detach().numpy() for name, weight in head.named_parameters()}
         stepper = FastStepper(Folded.of(weights, temperature=head.temperature))
-        known = _fast[head] = _Cached(modules, versions, stepper)
-    return known.stepper
+        cached = _fast[head] = _Cached(modules, versions, stepper)
+    return cached.stepper

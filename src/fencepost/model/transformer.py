@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 
-# Read at a time: few enough to stay in a processor's cache, and on other devices for a very long
-# sentence to fit in memory.
+# The size of a batch of windows: small enough for a processor's cache, and for a very long
+# sentence to fit into the memory of other devices.
 MOST_PIECES, MOST_PIECES_ELSEWHERE = 1024, 32_768
 
 
 class LayerMix(nn.Module):
-    """A learned mix of layers: a scale times their mean, weighted by a softmax."""
+    """A learned mix of layers: a scale times their softmax-weighted mean."""
 
     def __init__(self, layers: int) -> None:
         super().__init__()
@@ -37,15 +37,15 @@ class LayerMix(nn.Module):
 
 
 class TransformerEncoder(Encoder):
-    """A transformer; each word has the vector of its last piece, or as the inputs say.
+    """A transformer; the inputs pick the pieces whose vectors represent a word.
 
     Args:
-        transformer: called with pieces and their mask, gives states of width `hidden_size`.
-        layers: how many of its last layers are mixed; 1: the last alone.
-        case: whether it is told how words are capitalised, by a vector added to their pieces.
-        piece_dropout: how many pieces it does not get to see in training: it knows only where they
-            are, and has to guess from what is around them.
-        frozen: whether its weights stay as they are.
+        transformer: the transformer.
+        layers: the number of last layers to mix; 1: only the last layer.
+        case: whether to add an embedding of capitalisation to the pieces.
+        piece_dropout: share of pieces whose embeddings are zeroed in training; only their positions
+            remain.
+        frozen: whether its weights are excluded from training.
     """
 
     def __init__(
@@ -72,13 +72,13 @@ class TransformerEncoder(Encoder):
             pieces = transformer.get_input_embeddings()
             assert isinstance(pieces, nn.Embedding)
             self.cases = nn.Embedding(CASES, pieces.embedding_dim)
-            nn.init.zeros_(self.cases.weight)  # at first it reads what it has always read
+            nn.init.zeros_(self.cases.weight)  # the pretrained behaviour at first
         if frozen:
             transformer.requires_grad_(False)
             transformer.eval()
 
     def pretrained_layers(self) -> list[list[nn.Parameter]]:
-        """Those of the transformer, the last layer first and embeddings at the end."""
+        """The layers of the transformer, from the last one down to the embeddings."""
         depth: int = self.transformer.config.num_hidden_layers
         layers: list[list[nn.Parameter]] = [[] for _ in range(depth + 1)]
         for name, parameter in self.transformer.named_parameters():
@@ -99,18 +99,18 @@ class TransformerEncoder(Encoder):
         """The vectors of words, sentinels included: (batch, n + 2, width). Padding is zero."""
         device = next(self.transformer.parameters()).device
         inputs = arrays.converted(partial(on_device, device=device))
-        # Sentences of as many words may have twice as many pieces: those that are read together are
-        # alike in pieces, so that there is little padding among them.
+        # Sentences of equal length in words may differ by half in pieces: sorting windows by pieces
+        # keeps padding small.
         counts = inputs.mask.sum(1)
         most = MOST_PIECES if counts.device.type == "cpu" else MOST_PIECES_ELSEWHERE
-        few = max(1, most // inputs.pieces.shape[1])
+        batch_size = max(1, most // inputs.pieces.shape[1])
         vectors: Tensor | None = None
-        for windows in counts.argsort(stable=True).split(few):
+        for windows in counts.argsort(stable=True).split(batch_size):
             longest = int(counts[windows[-1]])
-            read = self._read(inputs, windows, longest)
+            states = self._states(inputs, windows, longest)
             if vectors is None:
-                vectors = read.new_zeros(*inputs.pieces.shape, self.width)
-            vectors[windows, :longest] = read
+                vectors = states.new_zeros(*inputs.pieces.shape, self.width)
+            vectors[windows, :longest] = states
         assert vectors is not None
         picked = vectors.flatten(0, 1)[inputs.picked] * inputs.shares[:, None]
         rows, longest = len(inputs.lengths), int(inputs.lengths.max()) + 2
@@ -120,13 +120,13 @@ class TransformerEncoder(Encoder):
     def _pieces(
         self, inputs: PieceInputs[Tensor], windows: Tensor, longest: int
     ) -> dict[str, Tensor]:
-        """Pieces, or their vectors if something is done to these."""
-        blanking = self.training and self.piece_dropout > 0
+        """The ids of pieces, or their embeddings if these are changed."""
+        drops = self.training and self.piece_dropout > 0
         pieces = inputs.pieces[windows, :longest]
-        if self.cases is None and not blanking:
+        if self.cases is None and not drops:
             return {"input_ids": pieces}
         vectors = self.transformer.get_input_embeddings()(pieces)
-        if blanking:
+        if drops:
             vectors = vectors * torch.empty_like(vectors[..., :1]).bernoulli_(
                 1 - self.piece_dropout
             )
@@ -134,16 +134,16 @@ class TransformerEncoder(Encoder):
             vectors = vectors + self.cases(inputs.cases[windows, :longest])
         return {"inputs_embeds": vectors}
 
-    def _read(self, inputs: PieceInputs[Tensor], windows: Tensor, longest: int) -> Tensor:
-        """The vectors of the first pieces of some windows: (windows, longest, width)."""
-        learns = not self.frozen or self.cases is not None
-        with torch.set_grad_enabled(torch.is_grad_enabled() and learns):
-            read = self.transformer(
+    def _states(self, inputs: PieceInputs[Tensor], windows: Tensor, longest: int) -> Tensor:
+        """The states of the first pieces of windows: (windows, longest, width)."""
+        needs_gradients = not self.frozen or self.cases is not None
+        with torch.set_grad_enabled(torch.is_grad_enabled() and needs_gradients):
+            output = self.transformer(
                 **self._pieces(inputs, windows, longest),
                 attention_mask=inputs.mask[windows, :longest],
                 output_hidden_states=self.mix is not None,
             )
         if self.mix is None:
-            return read.last_hidden_state  # type: ignore[no-any-return]
-        lower = read.hidden_states[-self.layers : -1]
-        return self.mix(torch.stack((*lower, read.last_hidden_state)))  # type: ignore[no-any-return]
+            return output.last_hidden_state  # type: ignore[no-any-return]
+        lower = output.hidden_states[-self.layers : -1]
+        return self.mix(torch.stack((*lower, output.last_hidden_state)))  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""A moving average of weights, which often does better than the last weights themselves."""
+"""A moving average of weights, which often scores better than the last weights."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from torch import Tensor, nn
 
 @dataclass(slots=True)
 class Average:
-    """A moving average of weights."""
+    """An exponential moving average of a network's weights."""
 
     decay: float
     weights: dict[str, Tensor] = field(default_factory=dict)
 
     @torch.no_grad()
     def add(self, network: nn.Module) -> None:
-        """Move a little towards the weights of the network."""
+        """Update the average with the network's current weights."""
         for name, value in network.state_dict().items():
             if name not in self.weights:
                 self.weights[name] = value.detach().clone()
@@ -31,13 +31,13 @@ class Average:
 
 @contextmanager
 def averaged(network: nn.Module, average: Average | None) -> Iterator[None]:
-    """The network with averaged weights, if there are any, for a while."""
+    """Give a network its averaged weights, if there are any, within a block."""
     if average is None or not average.weights:
         yield
         return
-    own = {name: value.detach().clone() for name, value in network.state_dict().items()}
+    weights = {name: value.detach().clone() for name, value in network.state_dict().items()}
     network.load_state_dict(average.weights)
     try:
         yield
     finally:
-        network.load_state_dict(own)
+        network.load_state_dict(weights)

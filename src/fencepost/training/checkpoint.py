@@ -1,15 +1,15 @@
-"""Checkpoints: all that a run needs to go on as if it had never stopped.
+"""Checkpoints: the complete state of a training run.
 
     checkpoint-00000120/
-      state.json             progress, random state of each process, what the caller keeps
+      state.json             progress, random state of each process, state of the caller
       network.safetensors    weights
       optimizer.safetensors  moments and step counts
       average.safetensors    the moving average, if there is one
       manifest.json          the sizes and checksums of all these
 
-A checkpoint is written under another name and then renamed, so it is there whole or not at all; the
-one before stays until the new one is complete. A disk may still fail: what does not have its
-checksum is passed over.
+A checkpoint is written under another name and then renamed, so it is complete or absent; the
+previous one stays until then. A checkpoint with a wrong checksum, as from a failing disk, is
+skipped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any, TypeVar
@@ -40,15 +40,11 @@ from fencepost.training.average import Average
 from fencepost.training.loop import Progress
 from fencepost.training.processes import seed_of
 
-_Kept = TypeVar("_Kept")
+Extra = TypeVar("Extra")
 _NAME = "checkpoint-"
-_KEPT = 2
+_MOST_CHECKPOINTS = 2
 _MOST_STATE = 2**28  # bytes
 _FILES = ("network.safetensors", "optimizer.safetensors", "average.safetensors", "state.json")
-
-
-def no_notes(note: str) -> None:
-    """Ignore notes."""
 
 
 def save_checkpoint(
@@ -58,22 +54,23 @@ def save_checkpoint(
     progress: Progress,
     average: Average | None,
     *,
-    kept: Mapping[str, Any],
+    extra: Mapping[str, Any],
     others: Sequence[Tensor] = (),
 ) -> Path:
-    """Write a checkpoint; the last two are kept.
+    """Write a checkpoint, and remove all but the last two.
 
     Args:
-        folder: of the run.
-        network: its weights.
-        optimizer: its state.
-        progress: where training stands.
-        average: of weights, if there is one.
-        kept: plain data that the caller wants back.
+        folder: the folder of the run.
+        network: the network.
+        optimizer: the optimizer.
+        progress: the progress of training.
+        average: the average of weights, if there is one.
+        extra: the caller's own state, as plain data.
         others: the random states of the other processes, by rank.
 
     Raises:
-        TrainingError: it cannot be written, or weights are not finite; the one before is intact.
+        TrainingError: a file cannot be written, or weights are not finite; the previous checkpoint
+            is intact.
     """
     _check_finite(network)
     target = folder / f"{_NAME}{progress.steps:08}"
@@ -81,7 +78,8 @@ def save_checkpoint(
     try:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
-        save_file(_contiguous(network.state_dict()), draft / "network.safetensors")
+        weights = {name: value.contiguous() for name, value in network.state_dict().items()}
+        save_file(weights, draft / "network.safetensors")
         save_file(_optimizer_tensors(optimizer), draft / "optimizer.safetensors")
         if average is not None and average.weights:
             save_file(average.weights, draft / "average.safetensors")
@@ -89,7 +87,7 @@ def save_checkpoint(
             "progress": asdict(progress),
             "random": torch.get_rng_state().tolist(),
             "random_of_others": [state.tolist() for state in others],
-            "kept": dict(kept),
+            "kept": dict(extra),
         }
         with open(draft / "state.json", "w", encoding="utf-8") as file:
             json.dump(state, file)
@@ -101,15 +99,15 @@ def save_checkpoint(
         raise TrainingError(
             f"{target}: the checkpoint cannot be written ({error}); the one before is intact"
         ) from error
-    found = list(_checkpoints(folder))
-    newest = found.index(target)
-    for old in (*found[:newest], *found[newest + _KEPT :]):  # newer ones were passed over
-        _discard(old)
+    paths = _checkpoints(folder)
+    index = paths.index(target)
+    for path in (*paths[:index], *paths[index + _MOST_CHECKPOINTS :]):  # newer ones are damaged
+        _discard(path)
     return target
 
 
 def _check_finite(network: nn.Module) -> None:
-    """Refuse to keep weights that nothing can be learned from any more."""
+    """Refuse to save weights that are infinite or not a number."""
     for name, value in network.state_dict().items():
         if not (value.is_floating_point() and value.numel()):
             continue
@@ -126,45 +124,45 @@ def load_checkpoint(
     optimizer: torch.optim.Optimizer,
     average: Average | None,
     *,
-    read_kept: Callable[[Any], _Kept],
+    read_extra: Callable[[Any], Extra],
     seed: int = 0,
     rank: int = 0,
-    told: Callable[[str], None] = no_notes,
-) -> tuple[Progress, _Kept] | None:
-    """Put everything back as it was; None if there is no checkpoint.
-
-    A damaged one is passed over for the one before.
+    on_note: Callable[[str], None] = lambda note: None,
+) -> tuple[Progress, Extra] | None:
+    """Restore the newest undamaged checkpoint; None if there are no checkpoints.
 
     Args:
-        folder: of the run.
+        folder: the folder of the run.
         network: gets its weights back.
         optimizer: gets its state back.
-        average: of weights, if there is one.
-        read_kept: checks what the caller kept, and raises a ValueError if it is damaged.
-        seed: from which a process that was not there before draws its random numbers.
-        rank: of this process.
-        told: hears of checkpoints that are passed over.
+        average: gets its weights back, if there is one.
+        read_extra: validates the caller's own state; raises a ValueError if it is damaged.
+        seed: the random seed for a process that was not there before.
+        rank: the rank of this process.
+        on_note: called with a note for each damaged checkpoint.
+
+    Returns:
+        The progress of training, and the caller's own state.
 
     Raises:
-        TrainingError: there are checkpoints, and all of them are damaged.
+        TrainingError: all checkpoints are damaged.
     """
     damaged: list[str] = []
     for path in _checkpoints(folder):
         try:
-            found = _put_back_all(
-                path, network, optimizer, average, read_kept=read_kept, seed=seed, rank=rank
+            restored = _restore(
+                path, network, optimizer, average, read_extra=read_extra, seed=seed, rank=rank
             )
-        except _DAMAGED as error:
-            reason = (
-                str(error)
-                if isinstance(error, ModelError)
-                else f"{path}: {clipped(repr(error), 300)}"
-            )
-            damaged.append(reason)
-            continue
-        for reason in damaged:
-            told(f"a damaged checkpoint is passed over: {reason}\n  Going on from {path.name}.")
-        return found
+        except ModelError as error:
+            damaged.append(str(error))
+        except _DAMAGE as error:
+            damaged.append(f"{path}: {clipped(repr(error), 300)}")
+        else:
+            for reason in damaged:
+                on_note(
+                    f"a damaged checkpoint is passed over: {reason}\n  Going on from {path.name}."
+                )
+            return restored
     if damaged:
         lines = "\n  ".join(damaged)
         raise TrainingError(
@@ -174,7 +172,7 @@ def load_checkpoint(
     return None
 
 
-_DAMAGED = (
+_DAMAGE = (  # errors that damaged files cause
     OSError,
     ValueError,
     LookupError,
@@ -187,78 +185,71 @@ _DAMAGED = (
 
 
 def has_reached(folder: Path, epoch: int) -> bool:
-    """Whether the newest checkpoint is from after so many epochs; so it is if there is none."""
-    newest = next(_checkpoints(folder), None)
-    if newest is None:
-        return True
+    """Whether the newest checkpoint is from after so many epochs; True if there is none."""
+    paths = _checkpoints(folder)
     try:
-        return bool(
-            read_json(newest / "state.json", most=_MOST_STATE)["progress"]["epoch"] >= epoch
+        return not paths or bool(
+            read_json(paths[0] / "state.json", most=_MOST_STATE)["progress"]["epoch"] >= epoch
         )
-    except _DAMAGED:
+    except _DAMAGE:
         return False
 
 
-def _put_back_all(
+def _restore(
     path: Path,
     network: nn.Module,
     optimizer: torch.optim.Optimizer,
     average: Average | None,
     *,
-    read_kept: Callable[[Any], _Kept],
+    read_extra: Callable[[Any], Extra],
     seed: int,
     rank: int,
-) -> tuple[Progress, _Kept]:
+) -> tuple[Progress, Extra]:
     listed = read_manifest(path, known=_FILES)
-    if listed is not None:  # one that was written before there were lists has none
+    if listed is not None:  # older checkpoints have no manifest
         check_sizes(path, listed)
         check_contents(path, listed)
     state = read_json(path / "state.json", most=_MOST_STATE)
     weights = load_file(path / "network.safetensors")
     tensors = load_file(path / "optimizer.safetensors")
-    averaged = path / "average.safetensors"
-    average_weights = (
-        load_file(averaged, device=str(device_of(network))) if averaged.exists() else {}
-    )
+    average_weights: dict[str, Tensor] = {}
+    if (file := path / "average.safetensors").exists():
+        average_weights = load_file(file, device=str(device_of(network)))
     progress = Progress(**state["progress"])
     if any(type(count) is not int or count < 0 for count in astuple(progress)):
         raise ValueError(f"{progress}: counts from 0 are expected")
     states = (state["random"], *state.get("random_of_others", ()))
-    random = [torch.tensor(one, dtype=torch.uint8) for one in states]
-    kept = read_kept(state["kept"])
+    random_states = [torch.tensor(values, dtype=torch.uint8) for values in states]
+    extra = read_extra(state["kept"])
     if average_weights and _shapes(average_weights) != _shapes(weights):
         raise ValueError("the average is one of other weights")
     network.load_state_dict(weights)
-    _put_back(optimizer, tensors)
+    _restore_optimizer(optimizer, tensors)
     if average is not None:
         average.weights = average_weights
-    if rank < len(random):
-        torch.set_rng_state(random[rank])
+    if rank < len(random_states):
+        torch.set_rng_state(random_states[rank])
     else:
         torch.manual_seed(seed_of(seed, steps=progress.steps, rank=rank))
-    return progress, kept
+    return progress, extra
 
 
-def _checkpoints(folder: Path) -> Iterator[Path]:
+def _checkpoints(folder: Path) -> list[Path]:
     """The checkpoints of a run, the newest first."""
-    return iter(sorted(folder.glob(f"{_NAME}*"), reverse=True))
+    return sorted(folder.glob(f"{_NAME}*"), reverse=True)
 
 
 def _discard(path: Path) -> None:
-    """Remove a checkpoint, by another name first: half of it must not pass for one."""
-    gone = path.with_name(".discarded")
-    shutil.rmtree(gone, ignore_errors=True)
+    """Remove a checkpoint; it is renamed first, so that an interrupted removal leaves no part."""
+    discarded = path.with_name(".discarded")
+    shutil.rmtree(discarded, ignore_errors=True)
     if path.exists():
-        os.rename(path, gone)
-        shutil.rmtree(gone)
-
-
-def _contiguous(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name: tensor.contiguous() for name, tensor in tensors.items()}
+        os.rename(path, discarded)
+        shutil.rmtree(discarded)
 
 
 def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """The optimiser's state under names that say parameter and entry."""
+    """The state of an optimizer, by names such as `3.exp_avg`."""
     return {
         f"{number}.{entry}": value.contiguous()
         for number, entries in optimizer.state_dict()["state"].items()
@@ -270,12 +261,12 @@ def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, torch.Size]:
     return {name: tensor.shape for name, tensor in tensors.items()}
 
 
-def _put_back(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         number, entry = name.split(".")
         state.setdefault(int(number), {})[entry] = value
-    parameters = [one for group in optimizer.param_groups for one in group["params"]]
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
     for index, entries in state.items():
         shape = parameters[index].shape
         if _shapes(entries) != {"step": torch.Size(), "exp_avg": shape, "exp_avg_sq": shape}:

@@ -1,4 +1,4 @@
-"""Where a network is trained, and how precisely: what `accelerate` does for us."""
+"""The device and the precision of training, through `accelerate`."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from torch import nn
 
 from fencepost.errors import ConfigError
 from fencepost.runtime.threads import threads_of, usable_processors
-from fencepost.training.processes import Processes, joined, local_count
+from fencepost.training.processes import Processes, join_processes, local_count
 
-_DEVICE = "ACCELERATE_TORCH_DEVICE"  # the only way to tell it which of several
+_DEVICE = "ACCELERATE_TORCH_DEVICE"  # the only way to choose one of several devices
 
 
 def accelerator_for(
     device: str = "cpu", precision: Literal["fp32", "bf16"] = "fp32"
 ) -> Accelerator:
-    """The accelerator for "cpu", "cuda", "cuda:1" or "mps": it places, casts, differentiates.
+    """The accelerator for "cpu", "cuda", "cuda:1" or "mps".
 
-    Of several processes that a launcher started, each has a GPU of its own with "cuda".
+    With "cuda", each of several processes gets a GPU of its own.
 
     Raises:
         ConfigError: there is no such device here, or processes cannot share it.
     """
-    processes = joined()
+    processes = join_processes()
     try:
-        torch.empty(0, device=_own_device(device, processes))
+        torch.empty(0, device=_device_of_process(device, processes))
     except (RuntimeError, AssertionError) as error:  # the latter from a torch without CUDA
         reason = str(error).splitlines()[0]
         raise ConfigError(f"training.device: {device!r} cannot be used: {reason}") from error
-    # accelerate keeps one state a process, and would refuse another precision in the next run.
+    # accelerate's state is global: without a reset, another precision would be an error.
     AcceleratorState._reset_state(reset_partial_state=True)
-    told = {"OMP_NUM_THREADS": str(torch.get_num_threads())}  # or it might choose how many
-    if device != "cuda" or processes.count == 1:  # else it gives each its own
-        told[_DEVICE] = device
+    environment = {"OMP_NUM_THREADS": str(torch.get_num_threads())}  # or accelerate may change it
+    if device != "cuda" or processes.count == 1:  # otherwise accelerate distributes the GPUs
+        environment[_DEVICE] = device
     try:
-        with patch_environment(**told):
+        with patch_environment(**environment):
             accelerator = Accelerator(
                 cpu=device == "cpu",
                 mixed_precision="bf16" if precision == "bf16" else "no",
-                # What was said to the launcher is not for us: our settings accumulate.
+                # Whatever the launcher's arguments are: our own settings accumulate.
                 gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps=1),
             )
-        _try(accelerator)
+        _try_precision(accelerator)
     except (ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(
@@ -58,18 +58,19 @@ def accelerator_for(
 
 
 def set_threads(threads: int | None, device: str) -> None:
-    """Use so many threads; None: as many as torch will, or a share of the cores for each process.
+    """Set the number of CPU threads.
 
-    A launcher gives each process one thread unless it is told otherwise.
+    None: torch's default, or a share of the processors for each of several processes, to which
+    launchers give a single thread by default.
     """
-    if threads is None and device == "cpu" and joined().count > 1:
+    if threads is None and device == "cpu" and join_processes().count > 1:
         threads = max(1, usable_processors() // local_count())
     if threads is not None:
         torch.set_num_threads(threads_of(threads))
 
 
-def _own_device(device: str, processes: Processes) -> str:
-    """The device of this process among several."""
+def _device_of_process(device: str, processes: Processes) -> str:
+    """The device of this process, with the index of its GPU."""
     if processes.count == 1 or device == "cpu":
         return device
     if device != "cuda":
@@ -77,17 +78,17 @@ def _own_device(device: str, processes: Processes) -> str:
             f"training.device: {device!r} is one device, and there are {processes.count} "
             'processes; "cuda" gives each a GPU of its own, "cpu" a share of the cores'
         )
-    here, gpus = local_count(), torch.cuda.device_count()
-    if 0 < gpus < here:
+    local, gpus = local_count(), torch.cuda.device_count()
+    if 0 < gpus < local:
         raise ConfigError(
-            f"training.device: {here} processes on this machine, and {gpus} GPUs; start as many "
+            f"training.device: {local} processes on this machine, and {gpus} GPUs; start as many "
             "processes as there are GPUs"
         )
     return f"cuda:{os.environ.get('LOCAL_RANK', 0)}"
 
 
 def _check_kind(accelerator: Accelerator, processes: Processes) -> None:
-    """Refuse what the launcher may have been told to do, and we do not."""
+    """Refuse the kinds of distributed training that launchers offer and this program does not."""
     plain = (DistributedType.NO, DistributedType.MULTI_CPU, DistributedType.MULTI_GPU)
     if processes.count > 1 and (
         accelerator.distributed_type not in plain or accelerator.num_processes != processes.count
@@ -100,8 +101,8 @@ def _check_kind(accelerator: Accelerator, processes: Processes) -> None:
         )
 
 
-def _try(accelerator: Accelerator) -> None:
-    """Run a small LSTM: many processors have no bf16 for it, and say so only then."""
+def _try_precision(accelerator: Accelerator) -> None:
+    """Run a small LSTM: on many processors it has no bf16, and fails only then."""
     with torch.random.fork_rng(devices=[]), accelerator.autocast():
         lstm = nn.LSTM(1, 1).to(accelerator.device)
         lstm(torch.zeros(1, 1, 1, device=accelerator.device))

@@ -1,10 +1,9 @@
-"""Gradients of processes that train together, added up.
+"""The sum of the gradients of all processes.
 
-Not by `DistributedDataParallel`: its communication hangs on gradients as they are made, so it
-waits forever for a process that has none, such as one whose share of a batch is empty. A sum
-that stands for nothing would free it, but would give a gradient of zero to weights that have none
-in this step, and Adam moves these. It also wraps one `forward`, where a loss here is any function
-of the network.
+`DistributedDataParallel` does not fit. It communicates as gradients are computed, so it waits
+forever for a process without any, such as one whose share of a batch is empty. A dummy loss would
+free it, but would give zero gradients to weights that have none in this step, and Adam moves
+these. It also wraps one `forward`, where a loss here is any function of the network.
 """
 
 from __future__ import annotations
@@ -17,42 +16,42 @@ from torch import Tensor, nn
 
 from fencepost.training.processes import Processes
 
-BUCKET = 2**24  # numbers that are added up at a time
+BUCKET = 2**24  # numbers in a message
 
 
-def add_up_gradients(
+def sum_gradients(
     parameters: Iterable[nn.Parameter],
     loss: float,
     processes: Processes,
     *,
     has_failed: bool = False,
 ) -> tuple[float, bool]:
-    """Add up the gradients of all processes, and return their loss and whether one has failed.
+    """Sum the gradients of all processes; return the sum of losses, and whether a process failed.
 
-    A parameter that has a gradient in some process has the sum in all; one that has none in any
-    stays without. If the loss is not finite, or one has failed, gradients are left as they are.
+    A parameter with a gradient in some process gets the sum in all; one without any stays without.
+    If the loss is not finite, or a process failed, gradients do not change.
 
     Args:
-        parameters: in the same order in all processes.
-        loss: of this process.
-        processes: that train together.
-        has_failed: whether this process could not make its gradients.
+        parameters: the parameters, in the same order in all processes.
+        loss: the loss of this process.
+        processes: the processes that train together.
+        has_failed: whether this process could not compute its gradients.
     """
     if processes.count == 1:
         return loss, has_failed
     trained = [parameter for parameter in parameters if parameter.requires_grad]
-    told = torch.tensor(
+    summary = torch.tensor(
         [loss, has_failed, *(parameter.grad is not None for parameter in trained)],
         dtype=torch.float64,
         device=trained[0].device,
     )
-    processes.add_up(told)
-    loss, failed, *having = told.tolist()
+    processes.all_reduce(summary)
+    loss, failed, *counts = summary.tolist()
     if isfinite(loss) and not failed:
-        used = [one for one, number in zip(trained, having, strict=True) if number]
+        used = [parameter for parameter, count in zip(trained, counts, strict=True) if count]
         for bucket in _buckets(used):
             total = torch.cat([_gradient(parameter).reshape(-1) for parameter in bucket])
-            processes.add_up(total)
+            processes.all_reduce(total)
             parts = total.split([parameter.numel() for parameter in bucket])
             for parameter, part in zip(bucket, parts, strict=True):
                 parameter.grad = part.view_as(parameter)
@@ -64,14 +63,14 @@ def _gradient(parameter: nn.Parameter) -> Tensor:
 
 
 def _buckets(parameters: Iterable[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
-    """Neighbours, so many that one message is worth its while and not too much at once."""
+    """Group parameters into messages of at most `BUCKET` numbers, or of a single parameter."""
     bucket: list[nn.Parameter] = []
-    numbers = 0
+    size = 0
     for parameter in parameters:
-        if bucket and numbers + parameter.numel() > BUCKET:
+        if bucket and size + parameter.numel() > BUCKET:
             yield bucket
-            bucket, numbers = [], 0
+            bucket, size = [], 0
         bucket.append(parameter)
-        numbers += parameter.numel()
+        size += parameter.numel()
     if bucket:
         yield bucket

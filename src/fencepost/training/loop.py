@@ -1,4 +1,4 @@
-"""The training loop: batches in, steps out. One can read it."""
+"""The training loop: batches in, steps out."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from fencepost.errors import TrainingError
 from fencepost.model.loss import Over, pointing_loss
 from fencepost.model.network import Network, device_of
 from fencepost.training.average import Average
-from fencepost.training.gradients import add_up_gradients
+from fencepost.training.gradients import sum_gradients
 from fencepost.training.processes import Processes
 
-Losses = Callable[  # of each head, summed over steps: what `batch_losses` does
+Losses = Callable[  # the loss of each head, summed over steps
     [Network, Sequence[Example], Inputs, "Recipe"], dict[str, Tensor]
 ]
 
-MOST_SKIPPED = 10  # steps without a finite loss, one after the other
+MOST_SKIPPED = 10  # consecutive steps without a finite loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How a network is trained; the defaults of `config.TrainingSettings` are the paper's."""
+    """The settings of the loop; the defaults of `config.TrainingSettings` are the paper's."""
 
     epochs: int
     batch_words: int
@@ -46,28 +46,28 @@ class Recipe:
     average: float
     weights: Mapping[str, float]  # of the heads' losses
     seed: int
-    augment: Augmenting | None = None  # None: sentences are written as they are
-    join: Joining | None = None  # None: sentences are as long as they are
+    augment: Augmenting | None = None
+    join: Joining | None = None
 
 
 @dataclass(slots=True)
 class Progress:
-    """Where training stands; with the weights and the random numbers, all that a resume needs."""
+    """The progress of training: all that a resume needs beside weights and random states."""
 
-    epoch: int = 0  # the epoch under way
-    done: int = 0  # batches of it that have been trained on
+    epoch: int = 0  # the current epoch
+    done: int = 0  # its batches so far
     steps: int = 0
     skipped: int = 0  # steps without a finite loss
     skipped_in_a_row: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One step of the optimiser."""
+class TrainingStep:
+    """One step of the optimizer."""
 
     epoch: int
-    batch: int  # the last one that went into it
-    batches: int  # of the epoch
+    batch: int  # the number of its last batch
+    batches: int  # in the epoch
     loss: float  # mean over steps, summed over heads
     words: int  # of all processes, as the loss is
     seconds: float
@@ -94,23 +94,23 @@ def optimizer_for(
     weight_decay: float,
     layer_decay: float = 1.0,
 ) -> torch.optim.Optimizer:
-    """Adam with a rate of its own for a pretrained encoder (section 3.3).
+    """Adam with a separate learning rate for a pretrained encoder (section 3.3).
 
     Args:
-        network: to train.
-        rate: of all that starts from nothing.
-        encoder_rate: of the last layer of a pretrained encoder.
-        betas: of Adam.
-        weight_decay: of Adam.
-        layer_decay: how much lower the rate is from each layer of the encoder to the one below.
+        network: the network to train.
+        rate: the learning rate of all weights that start from random values.
+        encoder_rate: the learning rate of the last layer of a pretrained encoder.
+        betas: betas of Adam.
+        weight_decay: weight decay of Adam.
+        layer_decay: the factor of the rate from each layer of the encoder to the one below.
     """
     layers = network.encoder.pretrained_layers()
     pretrained = {id(parameter) for layer in layers for parameter in layer}
-    fresh = [parameter for parameter in network.parameters() if id(parameter) not in pretrained]
+    random = [parameter for parameter in network.parameters() if id(parameter) not in pretrained]
     rates = [rate, *(encoder_rate * layer_decay**depth for depth in range(len(layers)))]
     groups = [
-        {"params": [p for p in group if p.requires_grad], "lr": one, "full_rate": one}
-        for group, one in zip([fresh, *layers], rates, strict=True)
+        {"params": [p for p in group if p.requires_grad], "lr": full_rate, "full_rate": full_rate}
+        for group, full_rate in zip([random, *layers], rates, strict=True)
     ]
     return torch.optim.AdamW(
         [group for group in groups if group["params"]],
@@ -119,6 +119,40 @@ def optimizer_for(
         weight_decay=weight_decay,
         fused=device_of(network).type in ("cpu", "cuda"),  # one pass over the weights, not ten
     )
+
+
+def batch_losses(
+    network: Network, batch: Sequence[Example], inputs: Inputs, recipe: Recipe
+) -> dict[str, Tensor]:
+    """The loss of each head, summed over steps; heads without gold in the batch are left out."""
+    device = device_of(network)
+    states = network.states(inputs)
+    boundaries, lengths = network.boundaries(states), torch.from_numpy(inputs.lengths).to(device)
+    losses: dict[str, Tensor] = {}
+    weights = torch.tensor([example.weight for example in batch], device=device)
+    for name, head in network.named_heads():
+        rows, gold = gold_steps(batch, name)
+        if rows:
+            row_losses = pointing_loss(
+                head,
+                boundaries[rows],
+                lengths[rows],
+                gold,
+                over=recipe.over,
+                label_smoothing=recipe.label_smoothing,
+            )
+            losses[name] = (row_losses * weights[rows]).sum()
+    rows = [row for row, example in enumerate(batch) if example.tags is not None]
+    if network.tags is not None and rows:
+        scores = network.tag_scores(states)[rows]
+        gold_tags = torch.from_numpy(
+            padded([batch[row].tags or () for row in rows], value=-100)
+        ).to(device)
+        tag_losses = functional.cross_entropy(
+            scores[:, : gold_tags.shape[1]].transpose(1, 2), gold_tags, reduction="none"
+        )
+        losses["tags"] = (tag_losses.sum(1) * weights[rows]).sum()
+    return losses
 
 
 def train(
@@ -132,26 +166,26 @@ def train(
     accelerator: Accelerator,
     average: Average | None = None,
     losses: Losses | None = None,
-) -> Iterator[Step]:
-    """Train until the end of the epoch that is under way, one step at a time.
+) -> Iterator[TrainingStep]:
+    """Train to the end of the current epoch, one step at a time.
 
-    Between two steps everything can be saved: `progress`, the network, the optimiser and the
-    random state of torch tell all that comes after.
+    A checkpoint is possible between two steps: `progress`, the network, the optimizer and torch's
+    random state determine all later steps.
 
-    Several processes go through the same batches, and each learns from its share of every one; the
-    sum of their gradients is that of the whole batch. So a step does not depend on how many there
-    are, but for rounding and for random numbers, which each draws for itself.
+    Several processes go through the same batches, each with its share of every batch; the sum of
+    their gradients is that of the whole batch. So a step does not depend on their number, except
+    for rounding and for random numbers, which each draws for itself.
 
     Args:
-        network: what is trained.
-        optimizer: of its weights.
-        examples: to learn from.
-        read: from sentences to what its encoder reads.
-        recipe: how.
-        progress: where training stands; it is moved on.
-        accelerator: where it runs, and with how many others.
-        average: of weights, if one is wanted.
-        losses: what is made small; None: `batch_losses`, the paper's.
+        network: the network to train.
+        optimizer: its optimizer.
+        examples: the training examples.
+        read: turns sentences into inputs of the encoder.
+        recipe: the settings of training.
+        progress: the progress so far; it is updated.
+        accelerator: knows the device and the other processes.
+        average: the average of weights to update, if there is one.
+        losses: the training objective; None: `batch_losses`, the paper's.
     """
     seed = recipe.seed * 1_000_003 + progress.epoch
     examples = _of_epoch(network, examples, recipe, seed)
@@ -163,15 +197,15 @@ def train(
         started = time.perf_counter()
         group = batches[progress.done : progress.done + recipe.accumulate]
         share = (progress.epoch + progress.done / len(batches)) / recipe.epochs
-        # The very first step would else be taken with a rate of zero.
+        # Half a batch later, since the rate of the very first step would be zero.
         factor = rate_factor(share + 0.5 / len(batches) / recipe.epochs, recipe.warmup)
         for parameters in optimizer.param_groups:
             parameters["lr"] = parameters["full_rate"] * factor
-        loss = _accumulated(
+        loss = _accumulate(
             network, group, read, recipe, accelerator, processes, losses or batch_losses
         )
         finite = isfinite(loss)
-        if finite:  # and yet a gradient may not be
+        if finite:  # gradients may still be infinite
             norm = accelerator.clip_grad_norm_(network.parameters(), recipe.clip)
             finite = norm is None or isfinite(norm)
         if finite:
@@ -194,7 +228,7 @@ def train(
                     "The last checkpoint is intact"
                 )
             )
-        yield Step(
+        yield TrainingStep(
             progress.epoch,
             progress.done,
             len(batches),
@@ -210,10 +244,10 @@ def train(
 def _of_epoch(
     network: Network, examples: Sequence[Example], recipe: Recipe, seed: int
 ) -> Sequence[Example]:
-    """The examples of an epoch: the same whenever a run goes on in the middle of it."""
+    """Sample, augment and join examples; the same seed gives the same ones after a resume."""
     examples = sampled(examples, seed=seed)
     if recipe.augment is None and recipe.join is None:
-        return examples  # heads of other systems know nothing of roots without a label
+        return examples  # heads of other systems have no label for unlabelled roots
     bare = network.head("tree").bare if "tree" in network.heads else None
     if recipe.augment is not None:
         examples = recipe.augment(examples, bare=bare, seed=seed)
@@ -222,7 +256,7 @@ def _of_epoch(
     return examples
 
 
-def _accumulated(
+def _accumulate(
     network: Network,
     batches: Sequence[Sequence[Example]],
     read: Reader,
@@ -231,25 +265,25 @@ def _accumulated(
     processes: Processes,
     losses: Losses,
 ) -> float:
-    """Add up the gradients of some batches in all processes, and return their loss.
+    """Accumulate the gradients of batches in all processes, and return their loss.
 
-    Each head's loss is summed over steps and divided by their number in all batches together, so
-    that it does not matter how they were divided: into batches, or among processes.
+    The loss of a head is summed over steps and divided by their number in all batches together, so
+    it does not depend on the division into batches or among processes.
     """
     totals = {
         name: max(1, sum(_size(example, name) for batch in batches for example in batch))
         for name in recipe.weights
     }
-    own = [_share(batch, processes) for batch in batches]
+    local = [_share(batch, processes) for batch in batches]
     failure: TrainingError | None = None
     loss = 0.0
     try:
-        loss = _own_gradients(network, own, read, recipe, accelerator, totals, losses)
+        loss = _accumulate_locally(network, local, read, recipe, accelerator, totals, losses)
     except TrainingError as error:
         if processes.count == 1:
             raise
-        failure = error  # and the others have to hear of it
-    loss, has_failed = add_up_gradients(
+        failure = error  # raised below, in all processes
+    loss, has_failed = sum_gradients(
         network.parameters(), loss, processes, has_failed=failure is not None
     )
     if has_failed:
@@ -260,12 +294,12 @@ def _accumulated(
 
 
 def _share(batch: Sequence[Example], processes: Processes) -> list[Example]:
-    """The share of this process in a batch; of few sentences, perhaps none."""
-    dealt = shares([len(example.words) for example in batch], processes.count)
-    return [batch[index] for index in dealt[processes.rank]]
+    """The share of this process in a batch; it may be empty."""
+    parts = shares([len(example.words) for example in batch], processes.count)
+    return [batch[index] for index in parts[processes.rank]]
 
 
-def _own_gradients(
+def _accumulate_locally(
     network: Network,
     batches: Sequence[Sequence[Example]],
     read: Reader,
@@ -274,14 +308,14 @@ def _own_gradients(
     totals: Mapping[str, int],
     losses: Losses,
 ) -> float:
-    """Add up the gradients of this process's shares of some batches, and return their loss."""
-    sum_of_losses = 0.0
+    """Accumulate the gradients of this process's shares of batches, and return their loss."""
+    total = 0.0
     for batch in filter(None, batches):
         try:
             with accelerator.autocast():
                 inputs = read([example.words for example in batch])
                 by_head = losses(network, batch, inputs, recipe)
-            if not by_head:  # a share of which nothing can be learned
+            if not by_head:  # no sentence of the share has a layer of the heads
                 continue
             loss = torch.stack(
                 [by_head[name] * recipe.weights[name] / totals[name] for name in by_head]
@@ -293,45 +327,11 @@ def _own_gradients(
                 f"out of memory with a batch of {len(batch)} sentences and {words} words; lower "
                 "training.batch_words and raise training.accumulate"
             ) from error
-        sum_of_losses += float(loss.detach())
-    return sum_of_losses
+        total += float(loss.detach())
+    return total
 
 
 def _size(example: Example, head: str) -> int:
     if head == "tags":
         return len(example.tags or ())
     return len(example.steps.get(head, ()))
-
-
-def batch_losses(
-    network: Network, batch: Sequence[Example], inputs: Inputs, recipe: Recipe
-) -> dict[str, Tensor]:
-    """The loss of each head whose layer some sentence of the batch has, summed over steps."""
-    device = device_of(network)
-    states = network.states(inputs)
-    boundaries, lengths = network.boundaries(states), torch.from_numpy(inputs.lengths).to(device)
-    losses: dict[str, Tensor] = {}
-    weights = torch.tensor([example.weight for example in batch], device=device)
-    for name, head in network.named_heads():
-        rows, gold = gold_steps(batch, name)
-        if rows:
-            each = pointing_loss(
-                head,
-                boundaries[rows],
-                lengths[rows],
-                gold,
-                over=recipe.over,
-                label_smoothing=recipe.label_smoothing,
-            )
-            losses[name] = (each * weights[rows]).sum()
-    rows = [row for row, example in enumerate(batch) if example.tags is not None]
-    if network.tags is not None and rows:
-        scores = network.tag_scores(states)[rows]
-        gold_tags = torch.from_numpy(
-            padded([batch[row].tags or () for row in rows], value=-100)
-        ).to(device)
-        each = functional.cross_entropy(
-            scores[:, : gold_tags.shape[1]].transpose(1, 2), gold_tags, reduction="none"
-        )
-        losses["tags"] = (each.sum(1) * weights[rows]).sum()
-    return losses

@@ -1,7 +1,7 @@
-"""Processes that train together: what they tell each other, and how they agree.
+"""Processes that train together, and their communication.
 
-A launcher (`accelerate launch`, `torchrun`) starts them, and leaves in the environment how many
-there are. Each does its share of every batch; the main process also prints and writes files.
+A launcher (`accelerate launch`, `torchrun`) starts them, and sets their number in the environment.
+Each computes its share of every batch; the main process also prints and writes files.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from fencepost.errors import ConfigError, FencepostError, TrainingError
 
 T = TypeVar("T")
 
-PATIENCE = timedelta(minutes=30)  # how long a process waits for the others
+PATIENCE = timedelta(minutes=30)  # the timeout of communication
 
 
 class AgreedError(FencepostError):
-    """An error of one process or of all, which all of them raise."""
+    """An error of some processes that all of them raise."""
 
 
 class LostError(TrainingError):
-    """Another process is gone: there is nobody left to agree with."""
+    """Another process has ended or does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """How many processes train together, and which of them this is.
+    """The number of processes that train together, and the rank of this one.
 
-    All methods but `agreed` are for all of them at once: each waits for the others. One that is
-    alone has nothing to tell, and does not wait.
+    All processes have to call each method but `agreed`, which wait for each other. A single
+    process communicates with no other and does not wait.
     """
 
     count: int = 1
@@ -47,91 +47,91 @@ class Processes:
 
     @classmethod
     def of(cls, accelerator: Accelerator) -> Processes:
-        """Those that an accelerator knows of."""
+        """The processes of an accelerator."""
         return cls(accelerator.num_processes, accelerator.process_index)
 
     @property
     def is_main(self) -> bool:
-        """Whether this is the one that prints and writes files."""
+        """Whether this is the process that prints and writes files."""
         return self.rank == 0
 
     def gather(self, value: T) -> list[T]:
-        """The values of all, by rank."""
+        """The values of all processes, by rank."""
         if self.count == 1:
             return [value]
         values: list[T | None] = [None] * self.count
-        with _answered():
+        with _raising_lost():
             distributed.all_gather_object(values, value)
-        return values  # type: ignore[return-value]  # all are there now
+        return values  # type: ignore[return-value]  # none is None any more
 
-    def of_main(self, value: T) -> T:
-        """The value that the main process has."""
+    def broadcast(self, value: T) -> T:
+        """The value of the main process."""
         if self.count == 1:
             return value
         values = [value]
-        with _answered():
+        with _raising_lost():
             distributed.broadcast_object_list(values, src=0)
         return values[0]
 
-    def copy_of_main(self, tensor: Tensor) -> None:
-        """Put into a tensor what it holds in the main process."""
+    def broadcast_tensor(self, tensor: Tensor) -> None:
+        """Overwrite a tensor with that of the main process."""
         if self.count > 1:
-            whole = tensor.contiguous()
-            with _answered():
-                distributed.broadcast(whole, src=0)
-            tensor.copy_(whole)
+            contiguous = tensor.contiguous()
+            with _raising_lost():
+                distributed.broadcast(contiguous, src=0)
+            tensor.copy_(contiguous)
 
-    def add_up(self, tensor: Tensor) -> None:
-        """Put into a tensor the sum of what it holds in all processes."""
+    def all_reduce(self, tensor: Tensor) -> None:
+        """Overwrite a tensor with the sum over all processes."""
         if self.count > 1:
-            with _answered():
+            with _raising_lost():
                 distributed.all_reduce(tensor)
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """A block that all processes complete, or none: an error of one is raised by all.
+        """A block that all processes complete or none: all raise the error of one.
 
-        Otherwise the others would wait for an answer that never comes. What is no error of the
-        user's ends its process, and the launcher then ends the others.
+        Otherwise the others would wait forever. Errors other than `FencepostError` end their
+        process, and the launcher then ends the others.
         """
         if self.count == 1:
             yield
             return
-        told = None
+        message = None
         try:
             yield
         except (AgreedError, LostError):
             raise
         except FencepostError as error:
-            told = str(error)
-        texts = [text for text in self.gather(told) if text is not None]
-        if texts:
-            raise AgreedError("\n".join(dict.fromkeys(texts)))
+            message = str(error)
+        messages = [text for text in self.gather(message) if text is not None]
+        if messages:
+            raise AgreedError("\n".join(dict.fromkeys(messages)))
 
     def agreed(self, error: FencepostError) -> FencepostError:
-        """An error that all have at the same place, as the one to raise."""
+        """The error to raise for one that all processes have at the same place."""
         return error if self.count == 1 else AgreedError(str(error))
 
 
-def joined() -> Processes:
-    """This process among those that a launcher started with it; alone if none did.
+def join_processes() -> Processes:
+    """Connect to the other processes of a launcher, if there is one.
 
-    The processes find each other by the first call; later ones change nothing.
+    The first call connects; later ones change nothing.
 
     Raises:
-        ConfigError: there should be others, and they cannot be found.
+        ConfigError: there should be others, and they cannot be reached.
     """
     launched = get_cpu_distributed_information()
     if launched.world_size == 1:
         return Processes()
     if not distributed.is_initialized():
-        # Values go through the processor's back end even if gradients go from GPU to GPU.
+        # Objects and CPU tensors go through gloo, even if gradients go from GPU to GPU.
         backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
         try:
             distributed.init_process_group(
                 backend, rank=launched.rank, world_size=launched.world_size, timeout=PATIENCE
             )
-        except (RuntimeError, ValueError) as error:  # of which the latter: no address is set
+        except (RuntimeError, ValueError) as error:  # the latter if no address is set
             raise ConfigError(
                 f"WORLD_SIZE is {launched.world_size}, and yet the processes do not find each "
                 f"other: {_first_line(error)}\n  Start them with accelerate launch or torchrun, "
@@ -141,27 +141,27 @@ def joined() -> Processes:
 
 
 def leave() -> None:
-    """Part from the other processes, if there are any."""
+    """Disconnect from the other processes, if there are any."""
     if distributed.is_initialized():
         distributed.destroy_process_group()
 
 
 def is_left_alone() -> bool:
-    """Whether accelerate was asked for several processes, and started this one only.
+    """Whether accelerate was asked for several processes, but started only this one.
 
-    `accelerate launch --cpu --num_processes 2` does so: it leaves the starting to MPI.
+    `accelerate launch --cpu --num_processes 2` does so: it expects MPI to start the others.
     """
     several = "ACCELERATE_MIXED_PRECISION" in os.environ and "MASTER_ADDR" in os.environ
-    return several and "LOCAL_RANK" not in os.environ and joined().count == 1
+    return several and "LOCAL_RANK" not in os.environ and join_processes().count == 1
 
 
 def local_count() -> int:
-    """How many of the processes are on this machine."""
+    """The number of processes on this machine."""
     return int(get_cpu_distributed_information().local_world_size)
 
 
 def seed_of(seed: int, *, steps: int, rank: int) -> int:
-    """A seed for the random numbers of a process that begins, or joins in, after some steps.
+    """The random seed of a process that starts after so many steps.
 
     >>> seed_of(1, steps=0, rank=1) == seed_of(1, steps=0, rank=2)
     False
@@ -170,7 +170,8 @@ def seed_of(seed: int, *, steps: int, rank: int) -> int:
 
 
 @contextmanager
-def _answered() -> Iterator[None]:
+def _raising_lost() -> Iterator[None]:
+    """Turn errors of communication into a `LostError`."""
     try:
         yield
     except RuntimeError as error:  # of gloo and NCCL alike

@@ -19,7 +19,7 @@ from fencepost.run.training.metrics import Epoch, read_epochs
 from fencepost.run.training.train import Finished, Note, run_training
 from fencepost.structure import Tree
 from fencepost.tasks.labels import NO_LABELS
-from fencepost.training.loop import Step
+from fencepost.training.loop import TrainingStep
 from tests.eight import LINES, settings, write_eight
 
 
@@ -207,7 +207,11 @@ def test_an_epoch_is_the_same_after_a_stop(tmp_path: Path) -> None:
         ),
         {"a.ptb": {"sample": 0.7, "rename": {"HEADING": "NP"}}, "b.ptb": {"sample": 1.5}},
     )
-    steps = [event for event in run_training(chosen, tmp_path / "whole") if isinstance(event, Step)]
+    steps = [
+        event
+        for event in run_training(chosen, tmp_path / "whole")
+        if isinstance(event, TrainingStep)
+    ]
     assert len(steps) > 6
     run = run_training(chosen, tmp_path / "stopped")
     for _ in range(4):
@@ -215,7 +219,7 @@ def test_an_epoch_is_the_same_after_a_stop(tmp_path: Path) -> None:
     later = [
         event
         for event in run_training(chosen, tmp_path / "stopped", resume=True)
-        if isinstance(event, Step)
+        if isinstance(event, TrainingStep)
     ]
     told = [
         [(one.epoch, one.batch, one.batches, one.words, one.loss) for one in some]

@@ -22,8 +22,8 @@ from fencepost.run.training.start import filled
 from fencepost.run.training.train import Finished, Note, run_training
 from fencepost.structure import Parse
 from fencepost.tasks.layers import layer_spans
-from fencepost.training.loop import Step
-from fencepost.training.processes import joined
+from fencepost.training.loop import TrainingStep
+from fencepost.training.processes import join_processes
 
 SETTINGS = "finetune.toml"
 HEADS = ("tree", "entities", "tags")
@@ -48,7 +48,7 @@ _DEV_SHARE, _MOST_DEV = 0.1, 1000  # of the sentences; and so many at most
 
 def run_finetuning(
     settings: Settings, model: Path, *, resume: bool = False
-) -> Iterator[Step | Epoch | Note | Finished]:
+) -> Iterator[TrainingStep | Epoch | Note | Finished]:
     """Run what `planned` has planned; checkpoints are removed at the end.
 
     Args:
@@ -56,7 +56,7 @@ def run_finetuning(
         model: the folder of the new model, with `training/` for what else a run leaves.
         resume: whether to go on from the last checkpoint, if there is one.
     """
-    run, is_main = model / "training", joined().is_main
+    run, is_main = model / "training", join_processes().is_main
     with withdrawn(model / SETTINGS) if is_main else nullcontext():
         for event in run_training(settings, run, resume=resume, model_folder=model):
             if isinstance(event, Finished) and is_main:
@@ -94,7 +94,7 @@ def planned(
         data, dev=dev, base=base, seed=seed, reading=reading or {}, changes=changes
     )
     settings = checked(Settings, filled(table), where="finetune")
-    if joined().is_main:
+    if join_processes().is_main:
         check_folder(model, resume=resume)
         with written(model):
             (model / SETTINGS).write_text(toml_text(table), encoding="utf-8")

@@ -13,8 +13,8 @@ from fencepost.config import Settings
 from fencepost.run.training.folder import check_folder
 from fencepost.run.training.metrics import Epoch, best_epoch, read_epochs
 from fencepost.run.training.train import Finished, Note, run_training
-from fencepost.training.loop import Step
-from fencepost.training.processes import joined
+from fencepost.training.loop import TrainingStep
+from fencepost.training.processes import join_processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Seed:
 
 def run_seeds(
     settings: Settings, out: Path, *, count: int, resume: bool = False
-) -> Iterator[Step | Epoch | Note | Seed | Summary | Finished]:
+) -> Iterator[TrainingStep | Epoch | Note | Seed | Summary | Finished]:
     """Train with the seeds `seed`, `seed + 1`, …, each in `out/seed-K`, and sum them up.
 
     The last event is the end of the best run.
@@ -56,21 +56,21 @@ def run_seeds(
         count: how many seeds.
         resume: whether to go on: finished runs stay, the one under way is resumed.
     """
-    processes = joined()
+    processes = join_processes()
     with processes.together():
         if processes.is_main:
             check_folder(out, resume=resume)
     seeds = range(settings.seed, settings.seed + count)
     for number, seed in enumerate(seeds):
         folder = out / f"seed-{seed}"
-        is_finished = processes.of_main(len(read_epochs(folder)) >= settings.training.epochs)
+        is_finished = processes.broadcast(len(read_epochs(folder)) >= settings.training.epochs)
         yield Seed(seed, number, is_finished)
         if not is_finished:
             own = settings.model_copy(update={"seed": seed})
             for event in run_training(own, folder, resume=resume):
                 if not isinstance(event, Finished):
                     yield event
-    found = processes.of_main(
+    found = processes.broadcast(
         (_summed_up(out, seeds), _best(out, seeds, settings)) if processes.is_main else None
     )
     assert found is not None

@@ -51,8 +51,8 @@ from fencepost.structure import Parse, Sentence
 from fencepost.training.average import Average, averaged
 from fencepost.training.checkpoint import has_reached, load_checkpoint, save_checkpoint
 from fencepost.training.device import accelerator_for, set_threads
-from fencepost.training.loop import Progress, Recipe, Step, optimizer_for, train
-from fencepost.training.processes import Processes, is_left_alone, joined, seed_of
+from fencepost.training.loop import Progress, Recipe, TrainingStep, optimizer_for, train
+from fencepost.training.processes import Processes, is_left_alone, join_processes, seed_of
 
 # Epochs may be shorter than drawing or saving takes.
 PICTURE_SECONDS = 5.0  # between two pictures
@@ -87,7 +87,7 @@ class Finished:
 
 def run_training(
     settings: Settings, out: Path, *, resume: bool = False, model_folder: Path | None = None
-) -> Iterator[Step | Epoch | Note | Finished]:
+) -> Iterator[TrainingStep | Epoch | Note | Finished]:
     """Train a model and keep the best one in `out/model`.
 
     Processes that a launcher started train it together. The events are the same in all of them,
@@ -101,7 +101,7 @@ def run_training(
         model_folder: where the model goes; None: `out/model`.
     """
     target = model_folder or out / "model"
-    processes = joined()
+    processes = join_processes()
     with processes.together():
         if processes.is_main:
             check_folder(out, resume=resume)
@@ -113,13 +113,13 @@ def run_training(
 
 def _run(
     settings: Settings, out: Path, target: Path, *, resume: bool
-) -> Iterator[Step | Epoch | Note | Finished]:
+) -> Iterator[TrainingStep | Epoch | Note | Finished]:
     """The run itself, in a folder that was checked."""
-    processes = joined()
+    processes = join_processes()
     if resume:
         over = has_reached(out, settings.training.epochs)
         finished = _finished(settings, out, target, before=True) if over else None
-        if finished := processes.of_main(finished):
+        if finished := processes.broadcast(finished):
             yield finished
             return
     if is_left_alone():
@@ -156,9 +156,9 @@ def _run(
     _check_alike(settings, model, examples, processes)
     network = model.network.to(accelerator.device)
     for tensor in network.state_dict().values():  # other processors may draw other numbers
-        processes.copy_of_main(tensor)
+        processes.broadcast_tensor(tensor)
     if not training.rehearse:
-        network.keep(kept)
+        network.freeze(kept)
     optimizer = optimizer_of(network, training)
     average = Average(training.average) if training.average else None
     recipe = recipe_of(settings, kept=kept)
@@ -174,10 +174,10 @@ def _run(
                 network,
                 optimizer,
                 average,
-                read_kept=Kept.model_validate,
+                read_extra=Kept.model_validate,
                 seed=settings.seed,
                 rank=processes.rank,
-                told=notes.append,
+                on_note=notes.append,
             )
         yield from map(Note, notes)
         if found:
@@ -200,7 +200,7 @@ def _run(
                 record.losses.append(step.loss)
             record.seconds += step.seconds
             record.words += step.words
-            if processes.of_main(time.monotonic() - saved >= training.checkpoint_seconds):
+            if processes.broadcast(time.monotonic() - saved >= training.checkpoint_seconds):
                 _save(out, network, optimizer, progress, average, record, processes)
                 saved, has_saved = time.monotonic(), True
             yield step
@@ -218,7 +218,7 @@ def _run(
         record = Kept(best=record.best)
         is_last, now = progress.epoch == training.epochs, time.monotonic()
         wait = min(training.checkpoint_seconds, EPOCH_SECONDS)
-        if processes.of_main(is_last or not has_saved or now - saved >= wait):
+        if processes.broadcast(is_last or not has_saved or now - saved >= wait):
             _save(out, network, optimizer, progress, average, record, processes)
             saved, has_saved = time.monotonic(), True
         yield epoch
@@ -232,7 +232,7 @@ def _run(
             except OSError as error:
                 drawn = None
                 yield Note(f"{PICTURE} is left out; it cannot be written: {error.strerror}")
-    if finished := processes.of_main(_finished(settings, out, target)):
+    if finished := processes.broadcast(_finished(settings, out, target)):
         yield finished
 
 
@@ -291,7 +291,7 @@ def _save(
     with processes.together():
         if processes.is_main:
             save_checkpoint(
-                out, network, optimizer, progress, average, kept=kept.model_dump(), others=others
+                out, network, optimizer, progress, average, extra=kept.model_dump(), others=others
             )
 
 
@@ -461,7 +461,7 @@ def _end_of_epoch(
         mean >= kept.best,  # of two that score the same, the later has learned more
         progress.skipped,
     )
-    return processes.of_main(epoch)  # whose seconds are told
+    return processes.broadcast(epoch)  # whose seconds are told
 
 
 def _card(settings: Settings, epoch: Epoch) -> str:
