@@ -29,19 +29,19 @@ _FEW = 2  # times as many pairs of a parse and a boundary as beams are looked at
 def beam(
     stepper: Stepper[Any], boundaries: Floats, lengths: Ints, rules: Rules, *, beams: int
 ) -> Derivations:
-    """The parses found by keeping the best few at each step.
+    """Parse with a beam: keep the best few parses at each step.
 
-    The best is at least as probable as what greedy search finds, by the rules' choice of boundaries
-    and by the most probable ones: where a greedy parse falls out of the beam, it is compared with
-    what the beam ends in.
+    The best parse is at least as probable as the greedy ones, which take the rules' choice of
+    boundary or the most probable one: where a greedy parse falls out of the beam, it is compared
+    with the beam's results.
 
     Args:
         stepper: scores the steps.
         boundaries: (rows, n + 1, width)
         lengths: in words, (rows,), at least 1
         rules: of the steps that are allowed.
-        beams: how many are kept; as many are returned. One takes the most probable boundary and
-            then the most probable label.
+        beams: size of the beam, and number of parses for each row; with 1, each step takes the most
+            probable boundary, then the most probable label
     """
     if beams == 1:
         return greedy(stepper, boundaries, lengths, rules, likeliest)
@@ -52,33 +52,33 @@ def beam(
             lengths, boundaries.shape[1], stack=stepper.looks_at_stack
         ).rows(row)
         state = stepper.select(stepper.start(boundaries), row, each=beams)
-        own_rules = rules.rows(row)
-        kept = Derivations.empty(len(lengths), beams, boundaries)
+        row_rules = rules.rows(row)
+        parses = Derivations.empty(len(lengths), beams, boundaries)
         # All beams of a row are the same at first: only one counts.
-        kept.log_probs[:, 1:] = MINUS
-        found = kept.rows(active)
+        parses.log_probs[:, 1:] = MINUS
+        results = parses.rows(active)
         policies: tuple[Policy | None, ...] = (None, likeliest) if rules.nearest_first else (None,)
         is_greedy = np.tile(np.arange(len(row)) % beams == 0, (len(policies), 1))
         # The log-probability of a greedy parse that fell out was at most that of the worst kept.
         lost = np.full((len(policies), len(lengths)), MINUS)
-        for number in range(kept.boundaries.shape[2]):
-            parent, kept, is_greedy = _extend(
-                stepper, state, where, own_rules, kept, number, is_greedy
+        for number in range(parses.boundaries.shape[2]):
+            parent, parses, is_greedy = _extend(
+                stepper, state, where, row_rules, parses, number, is_greedy
             )
             is_lost = ~is_greedy.reshape(len(policies), -1, beams).any(2)
             is_lost &= lost[:, active] == MINUS
-            lost[:, active] = np.where(is_lost, kept.log_probs[:, -1], lost[:, active])
+            lost[:, active] = np.where(is_lost, parses.log_probs[:, -1], lost[:, active])
             boundary, label = (
-                kept.boundaries[:, :, number].ravel(),
-                kept.labels[:, :, number].ravel(),
+                parses.boundaries[:, :, number].ravel(),
+                parses.labels[:, :, number].ravel(),
             )
             where = where.rows(parent)
             after = where.point(boundary, label)
-            is_done = after.is_final.reshape(-1, beams) | (kept.log_probs == MINUS)
+            is_done = after.is_final.reshape(-1, beams) | (parses.log_probs == MINUS)
             index = (~is_done.all(1)).nonzero()[0]
             if len(index) < _SHARE * len(active):
-                found.put(active, kept)
-                active, kept = active[index], kept.rows(index)
+                results.put(active, parses)
+                active, parses = active[index], parses.rows(index)
                 rest = (index[:, None] * beams + np.arange(beams)).ravel()
                 parent, where, after = parent[rest], where.rows(rest), after.rows(rest)
                 boundary, label, is_greedy = boundary[rest], label[rest], is_greedy[:, rest]
@@ -86,13 +86,13 @@ def beam(
                 break
             state = stepper.select(state, parent, each=beams)
             state = stepper.advance(state, where, boundary, label)
-            where, own_rules = after, own_rules.rows(parent)
-        found.put(active, kept)
+            where, row_rules = after, row_rules.rows(parent)
+        results.put(active, parses)
     for policy, most in zip(policies, lost, strict=True):
-        index = (most > _least(found, rules)).nonzero()[0]
+        index = (most > _least(results, rules)).nonzero()[0]
         if len(index):
-            _add_greedy(stepper, boundaries, lengths, rules, found, policy, index)
-    return canonical(stepper, boundaries, lengths, rules, found)
+            _add_greedy(stepper, boundaries, lengths, rules, results, policy, index)
+    return canonical(stepper, boundaries, lengths, rules, results)
 
 
 def _extend(
@@ -100,31 +100,31 @@ def _extend(
     state: Any,
     where: Configurations,
     rules: Rules,
-    kept: Derivations,
+    parses: Derivations,
     number: int,
     is_greedy: Bools,
 ) -> tuple[Ints, Derivations, Bools]:
     """The best parses that are one step longer, and the row that each of them extends.
 
-    Labels are only scored where they can matter: below the best few pairs of a parse and a
-    boundary. A pair that is worse than the worst parse to be kept can lead to none of them, so if
-    the last of these pairs is not, there have to be more.
+    Labels are only scored where they can matter: for the best few pairs of a parse and a boundary.
+    A pair that is worse than the worst parse to be kept leads to none of them, so if the last of
+    these pairs is not, there have to be more.
 
     Args:
         stepper: scores the steps.
         state: of the rows
         where: the rows' configurations
         rules: of the rows
-        kept: the parses so far
+        parses: the parses so far
         number: how many steps they have made
-        is_greedy: whether each was found greedily, by each policy: (policies, rows); returned for
-            the longer ones, too
+        is_greedy: whether each parse is the greedy one of each policy, (policies, rows); returned
+            for the longer ones, too
     """
-    rows, beams, _ = kept.boundaries.shape
+    rows, beams, _ = parses.boundaries.shape
     logits = stepper.point_logits(state, where)
     points = rules.points(where, logits)
     width = points.shape[1]
-    pairs = (kept.log_probs.reshape(-1, 1) + points).reshape(rows, beams * width)
+    pairs = (parses.log_probs.reshape(-1, 1) + points).reshape(rows, beams * width)
     offset = np.arange(rows)[:, None] * beams
     few = _FEW * beams
     while True:
@@ -156,7 +156,7 @@ def _extend(
     is_greedy = (aims[:, parent] == boundary) & is_parse
     index = np.flatnonzero(is_greedy.any(0))
     is_greedy[:, index] &= labels[pair[index]].argmax(1) == label[index]
-    columns = (kept.boundaries, kept.labels, kept.counts, kept.step_log_probs)
+    columns = (parses.boundaries, parses.labels, parses.counts, parses.step_log_probs)
     boundaries, numbers, counts, costs = (
         column.reshape(rows * beams, *column.shape[2:])[parent].reshape(column.shape)
         for column in columns
@@ -171,7 +171,7 @@ def _extend(
 def _greedy_points(
     where: Configurations, rules: Rules, logits: Floats, points: Floats, is_greedy: Bools
 ) -> Ints:
-    """Where each policy points from the parses that it has found, and -1 elsewhere."""
+    """The boundary that each policy points to from its own parse, and -1 for other rows."""
     aims = np.full(is_greedy.shape, -1)
     index = is_greedy[0].nonzero()[0]
     aims[0, index] = rules.rows(index).best_point(where.rows(index), logits[index], points[index])
@@ -180,12 +180,12 @@ def _greedy_points(
     return aims
 
 
-def _least(found: Derivations, rules: Rules) -> Floats:
+def _least(results: Derivations, rules: Rules) -> Floats:
     """The log-probability that another parse needs to be the best of its row: (rows,).
 
     With constraints it is -inf, since only canonical steps tell how probable a parse is.
     """
-    best = found.log_probs[:, 0]
+    best = results.log_probs[:, 0]
     return best if rules.limits is None else np.where(rules.limits.constrained, MINUS, best)
 
 
@@ -194,19 +194,19 @@ def _add_greedy(
     boundaries: Floats,
     lengths: Ints,
     rules: Rules,
-    found: Derivations,
+    results: Derivations,
     policy: Policy | None,
     rows: Ints,
 ) -> None:
     """Put the greedy parses of some rows among those of the beam, of which the worst then goes."""
     choices = walk(stepper, boundaries[rows], lengths[rows], rules.rows(rows), policy)
-    both = found.rows(rows).beside(derivations(choices, len(rows), boundaries))
+    both = results.rows(rows).beside(derivations(choices, len(rows), boundaries))
     scores = both.log_probs.copy()
-    scores[_least(found, rules)[rows] == MINUS, -1] = 0.0
+    scores[_least(results, rules)[rows] == MINUS, -1] = 0.0
     same = both.boundaries[:, :-1] == both.boundaries[:, -1:]
     same &= both.labels[:, :-1] == both.labels[:, -1:]
     scores[same.all(2).any(1), -1] = MINUS  # it is there already, by another policy
-    found.put(rows, both.ranked(np.argsort(-scores, axis=1, kind="stable")[:, :-1]))
+    results.put(rows, both.ranked(np.argsort(-scores, axis=1, kind="stable")[:, :-1]))
 
 
 def _largest(values: Floats, count: int) -> tuple[Floats, Ints]:

@@ -17,7 +17,7 @@ from fencepost.transition.constraints import Reach
 
 
 def limits_of(
-    asked: Sequence[Constraints | None],
+    constraints: Sequence[Constraints | None],
     labels: Labels,
     lengths: Sequence[int],
     *,
@@ -27,7 +27,7 @@ def limits_of(
     """The limits that constraints set for sentences; None where there are none.
 
     Args:
-        asked: for each sentence.
+        constraints: of each sentence.
         labels: the head's, among which the chains are looked for.
         lengths: in words.
         open_root: whether the whole sentence may be a filler: the head's.
@@ -38,18 +38,18 @@ def limits_of(
             number is in the message if there are others.
     """
     known = {chain: split(chain) for chain in labels.names}
-    found: list[Limits | None] = []
-    for constraints, n in zip(asked, lengths, strict=True):
-        if constraints is None or constraints == Constraints():
-            found.append(None)
+    limits: list[Limits | None] = []
+    for required, n in zip(constraints, lengths, strict=True):
+        if required is None or required == Constraints():
+            limits.append(None)
             continue
         try:
-            found.append(constraints.limits(known, n, open_root=open_root, wrapper=wrapper))
+            limits.append(required.limits(known, n, open_root=open_root, wrapper=wrapper))
         except ConstraintError as error:
-            if len(asked) == 1:
+            if len(constraints) == 1:
                 raise
-            raise ConstraintError(f"sentence {len(found) + 1}: {error}") from error
-    return found
+            raise ConstraintError(f"sentence {len(limits) + 1}: {error}") from error
+    return limits
 
 
 def _crossing(reach: Reach, boundaries: int) -> Bools:

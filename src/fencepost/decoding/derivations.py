@@ -1,4 +1,4 @@
-"""Derivations: the steps of the parses that a search has found."""
+"""Derivations: the steps of parses, as search returns them."""
 
 from __future__ import annotations
 

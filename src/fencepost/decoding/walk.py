@@ -1,4 +1,4 @@
-"""One walk through the steps of parses, whatever chooses them.
+"""The walk through the steps of parses; a policy chooses each step.
 
 With canonical rules each parse has one derivation, so the sum of the steps' log-probabilities is
 that of the parse. With constraints, search may reach a parse by other steps than its oracle's; what
@@ -63,20 +63,20 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Follows given steps; where these are not allowed, or known, it takes the best instead."""
+    """Follows given steps; takes the best one where a given step is unknown or not allowed."""
 
     steps: Steps
 
     def __call__(self, log_probs: Floats, number: int, rows: Ints) -> Ints:
         """The given choices, if they are allowed."""
         step, is_label = divmod(number, 2)
-        given = (self.steps.labels if is_label else self.steps.boundaries)[rows, step]
-        allowed = probability_of(log_probs, given) > MINUS
+        choice = (self.steps.labels if is_label else self.steps.boundaries)[rows, step]
+        allowed = probability_of(log_probs, choice) > MINUS
         if allowed.all():
-            return given
+            return choice
         # The best label is that of a span, and no filler: it stands for one that is not known.
         low = 1 if is_label and log_probs.shape[1] > 1 else 0
-        return np.where(allowed, given, log_probs[:, low:].argmax(-1) + low)
+        return np.where(allowed, choice, log_probs[:, low:].argmax(-1) + low)
 
 
 def probability_of(log_probs: Floats, choice: Ints) -> Floats:
@@ -184,18 +184,18 @@ def derivations(choices: Iterator[Choice], rows: int, boundaries: Floats) -> Der
         rows: how many there are.
         boundaries: the vectors that it started from.
     """
-    made = Derivations.empty(rows, 1, boundaries)
+    result = Derivations.empty(rows, 1, boundaries)
     # Step by step into lists, and all at once into arrays: that is quicker for few rows.
     taken = [
         (one.rows, one.boundary, one.label, one.log_probs, one.where.is_final) for one in choices
     ]
     step = np.repeat(np.arange(len(taken)), [len(row) for row, *_ in taken])
     row, boundary, label, log_probs, is_final = map(np.concatenate, zip(*taken, strict=True))
-    made.boundaries[row, 0, step] = boundary
-    made.labels[row, 0, step] = label
-    made.step_log_probs[row, 0, step] = log_probs
-    made.counts[:, 0] = np.bincount(row[~is_final], minlength=rows)
-    return replace(made, log_probs=made.step_log_probs.sum(-1))
+    result.boundaries[row, 0, step] = boundary
+    result.labels[row, 0, step] = label
+    result.step_log_probs[row, 0, step] = log_probs
+    result.counts[:, 0] = np.bincount(row[~is_final], minlength=rows)
+    return replace(result, log_probs=result.step_log_probs.sum(-1))
 
 
 def greedy(
@@ -205,7 +205,7 @@ def greedy(
     rules: Rules,
     policy: Policy | None = None,
 ) -> Derivations:
-    """The parses found by taking the best boundary and then the best label at each step.
+    """Parse greedily: at each step the best boundary, then the best label.
 
     Args:
         stepper: scores the steps.
@@ -215,14 +215,14 @@ def greedy(
         policy: what is best; None: as the rules have it
     """
     choices = walk(stepper, boundaries, lengths, rules, policy)
-    found = derivations(choices, len(lengths), boundaries)
-    return canonical(stepper, boundaries, lengths, rules, found)
+    result = derivations(choices, len(lengths), boundaries)
+    return canonical(stepper, boundaries, lengths, rules, result)
 
 
 def sample(
     stepper: Stepper[Any], boundaries: Floats, lengths: Ints, rules: Rules, chances: Floats
 ) -> Derivations:
-    """Parses drawn by their probability: each step by its own, given the steps before it.
+    """Draw parses by their probability: each step by its own, given the steps before it.
 
     Args:
         stepper: scores the steps.
@@ -276,9 +276,9 @@ def score(
     choices = walk(stepper, boundaries, lengths, rules, Given(steps), sentence=sentence)
     for number, choice in enumerate(islice(choices, steps.boundaries.shape[1])):
         boundary, label = steps.boundaries[choice.rows, number], steps.labels[choice.rows, number]
-        own = probability_of(choice.points, boundary) + probability_of(choice.labels, label)
+        log_prob = probability_of(choice.points, boundary) + probability_of(choice.labels, label)
         # Labels are those at the boundary that was taken, which is another one if -inf stands here.
-        log_probs[choice.rows, number] = np.where(choice.where.is_final, MINUS, own)
+        log_probs[choice.rows, number] = np.where(choice.where.is_final, MINUS, log_prob)
     lost = np.logical_or.accumulate(log_probs == MINUS, axis=1)
     return np.where(steps.mask, np.where(lost, MINUS, log_probs), 0.0)
 
@@ -288,48 +288,48 @@ def canonical(
     boundaries: Floats,
     lengths: Ints,
     rules: Rules,
-    found: Derivations,
+    parses: Derivations,
 ) -> Derivations:
     """Derivations under constraints as canonical ones, best first by their own log-probabilities.
 
     Without constraints they are returned as they are.
     """
     if rules.limits is None:
-        return found
+        return parses
     constrained = rules.limits.constrained
-    parses = _parses(found, constrained)
-    steps = Steps.of([steps for _, steps in parses])
-    row = np.array([number for number, _ in parses], dtype=np.intp)
+    derived = _distinct_steps(parses, constrained)
+    steps = Steps.of([steps for _, steps in derived])
+    row = np.array([number for number, _ in derived], dtype=np.intp)
     free = replace(rules, canonical=True, limits=None)
     each = score(stepper, boundaries, lengths, free, steps, sentence=row)
     log_probs = each.sum(1)
     order = np.lexsort((-log_probs, row))  # best first within each row
     row = row[order]
     rank = np.arange(len(row)) - np.searchsorted(row, row)
-    made = found.rows(np.arange(len(lengths)))
-    for values in (made.boundaries, made.labels, made.counts, made.step_log_probs):
+    result = parses.rows(np.arange(len(lengths)))
+    for values in (result.boundaries, result.labels, result.counts, result.step_log_probs):
         values[constrained] = 0
     # Where there is no further parse, its steps still have to sum up to -inf.
-    made.log_probs[constrained] = MINUS
-    made.step_log_probs[constrained, :, :1] = MINUS
+    result.log_probs[constrained] = MINUS
+    result.step_log_probs[constrained, :, :1] = MINUS
     longest = each.shape[1]
-    made.boundaries[row, rank, :longest] = steps.boundaries[order]
-    made.labels[row, rank, :longest] = steps.labels[order]
-    made.counts[row, rank] = steps.counts[order]
-    made.step_log_probs[row, rank, :longest] = each[order]
-    made.log_probs[row, rank] = log_probs[order]
-    return made
+    result.boundaries[row, rank, :longest] = steps.boundaries[order]
+    result.labels[row, rank, :longest] = steps.labels[order]
+    result.counts[row, rank] = steps.counts[order]
+    result.step_log_probs[row, rank, :longest] = each[order]
+    result.log_probs[row, rank] = log_probs[order]
+    return result
 
 
-def _parses(found: Derivations, rows: Bools) -> list[tuple[int, Numbered]]:
-    """Each parse of some rows once, by its row and its canonical steps."""
-    parses: dict[tuple[int, Numbered], None] = {}
-    for row, rank in np.argwhere(rows[:, None] & (found.log_probs > MINUS)).tolist():
-        count = found.counts[row, rank]
+def _distinct_steps(parses: Derivations, rows: Bools) -> list[tuple[int, Numbered]]:
+    """The canonical steps of the distinct parses of some rows, each with its row."""
+    derived: dict[tuple[int, Numbered], None] = {}
+    for row, rank in np.argwhere(rows[:, None] & (parses.log_probs > MINUS)).tolist():
+        count = parses.counts[row, rank]
         steps = zip(
-            found.boundaries[row, rank, :count].tolist(),
-            found.labels[row, rank, :count].tolist(),
+            parses.boundaries[row, rank, :count].tolist(),
+            parses.labels[row, rank, :count].tolist(),
             strict=True,
         )
-        parses[row, canonical_steps(places(steps))] = None
-    return list(parses)
+        derived[row, canonical_steps(places(steps))] = None
+    return list(derived)

@@ -62,13 +62,13 @@ class BertSizes:
         padding = config.get("pad_token_id") if config["model_type"] in _FROM_PADDING else -1
         if not isinstance(padding, int) or not -1 <= padding < _MOST:
             raise ModelError(f"transformer.pad_token_id: {clipped(repr(padding))} is no piece")
-        found = cls(**sizes, first_position=padding + 1)
-        if found.hidden_size % found.num_attention_heads:
+        transformer = cls(**sizes, first_position=padding + 1)
+        if transformer.hidden_size % transformer.num_attention_heads:
             raise ModelError(
-                f"transformer.hidden_size: {found.hidden_size} cannot be divided among "
-                f"{found.num_attention_heads} heads"
+                f"transformer.hidden_size: {transformer.hidden_size} cannot be divided among "
+                f"{transformer.num_attention_heads} heads"
             )
-        return found
+        return transformer
 
     @property
     def window(self) -> int:

@@ -69,9 +69,9 @@ class TransformerEncoder:
                 words = np.zeros((rows * longest, vectors.shape[-1]), dtype=vectors.dtype)
             number = np.full(len(inputs.pieces), -1)
             number[windows] = np.arange(len(windows))
-            own = np.flatnonzero(number[window] >= 0)
-            picked = vectors[number[window[own]], place[own]] * inputs.shares[own, None]
-            np.add.at(words, inputs.words[own], picked)
+            read = np.flatnonzero(number[window] >= 0)
+            picked = vectors[number[window[read]], place[read]] * inputs.shares[read, None]
+            np.add.at(words, inputs.words[read], picked)
         assert words is not None
         states = words.reshape(rows, longest, -1)
         if self._lstm is None:

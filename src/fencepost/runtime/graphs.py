@@ -58,9 +58,9 @@ class RoundedLinear:
         largest = graph.add("ReduceMax", rows, last, keepdims=1)
         smallest = graph.add("Neg", graph.add("ReduceMin", rows, last, keepdims=1))
         largest = graph.add("Max", largest, smallest)
-        own = graph.add("Mul", largest, graph.constant(np.float32(1 / _INPUT)))
-        own = graph.add("Max", own, graph.constant(np.float32(_LEAST)))
-        bytes_of_rows = graph.add("QuantizeLinear", graph.add("Div", rows, own), one, middle)
+        row_scale = graph.add("Mul", largest, graph.constant(np.float32(1 / _INPUT)))
+        row_scale = graph.add("Max", row_scale, graph.constant(np.float32(_LEAST)))
+        bytes_of_rows = graph.add("QuantizeLinear", graph.add("Div", rows, row_scale), one, middle)
         product = graph.add(
             "MatMulIntegerToFloat",
             bytes_of_rows,
@@ -70,7 +70,9 @@ class RoundedLinear:
             middle,
             domain="com.microsoft",
         )
-        return graph.add("Add", graph.add("Mul", product, own), graph.float_weight(f"{name}.bias"))
+        return graph.add(
+            "Add", graph.add("Mul", product, row_scale), graph.float_weight(f"{name}.bias")
+        )
 
 
 def bert_graph(

@@ -94,10 +94,10 @@ def read_manifest(
 def check_sizes(folder: Path, listed: Mapping[str, Listed]) -> None:
     """Refuse files that are missing, or longer or shorter than they were written."""
     for name, one in listed.items():
-        found = size_of(folder / name)
-        if found != one.bytes:
+        size = size_of(folder / name)
+        if size != one.bytes:
             raise ModelError(
-                f"{folder / name}: {found:,} bytes, where {MANIFEST} says {one.bytes:,}: cut "
+                f"{folder / name}: {size:,} bytes, where {MANIFEST} says {one.bytes:,}: cut "
                 "short, changed by hand, or not of this folder; copy the folder anew"
             )
 
@@ -107,10 +107,10 @@ def check_contents(folder: Path, listed: Mapping[str, Listed]) -> None:
     for name, one in listed.items():
         try:
             with open(folder / name, "rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+                checksum = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise ModelError(f"{folder / name}: cannot be read: {error.strerror}") from error
-        if found != one.sha256:
+        if checksum != one.sha256:
             raise ModelError(
                 f"{folder / name}: not as it was written, by its checksum in {MANIFEST}: damaged, "
                 "changed by hand, or not of this folder; copy the folder anew"
@@ -120,15 +120,15 @@ def check_contents(folder: Path, listed: Mapping[str, Listed]) -> None:
 def size_of(path: Path, *, most: int | None = None) -> int:
     """The bytes of a file, which has to be a plain one and not too large."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ModelError(f"{path}: cannot be read: {reason}") from error
-    if not stat.S_ISREG(found.st_mode):  # to open a pipe would be to wait forever
+    if not stat.S_ISREG(status.st_mode):  # to open a pipe would be to wait forever
         raise ModelError(f"{path}: cannot be read: it is no plain file")
-    if most is not None and found.st_size > most:
-        raise ModelError(f"{path}: {found.st_size:,} bytes, where at most {most:,} are right")
-    return found.st_size
+    if most is not None and status.st_size > most:
+        raise ModelError(f"{path}: {status.st_size:,} bytes, where at most {most:,} are right")
+    return status.st_size
 
 
 def read_bytes(path: Path, *, most: int) -> bytes:

@@ -72,13 +72,13 @@ class Graph:
 
     def weight(self, name: str) -> Value:
         """A weight as it is stored."""
-        own = self._stored[name]
-        place = {"location": self._file, "offset": own.offset, "length": own.length}
+        stored = self._stored[name]
+        place = {"location": self._file, "offset": stored.offset, "length": stored.length}
         entries = [_text(1, key) + _text(2, str(value)) for key, value in place.items()]
         self._tensors[name] = b"".join(
             (
-                _ints(1, own.shape),
-                _int(2, _KINDS[own.kind]),
+                _ints(1, stored.shape),
+                _int(2, _KINDS[stored.kind]),
                 _text(8, name),
                 *(_bytes(13, entry) for entry in entries),
                 _int(14, 1),
@@ -131,8 +131,8 @@ class Graph:
     ) -> list[Value]:
         """A node with several outputs."""
         names = [f"{operator.lower()}_{next(self._numbers)}" for _ in range(outputs)]
-        given = tuple(value.name if value else "" for value in inputs)
-        self._nodes.append(_node(operator, given, tuple(names), attributes, domain))
+        names_of_inputs = tuple(value.name if value else "" for value in inputs)
+        self._nodes.append(_node(operator, names_of_inputs, tuple(names), attributes, domain))
         return [Value(name) for name in names]
 
     def to_bytes(self) -> bytes:

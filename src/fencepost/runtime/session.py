@@ -55,8 +55,8 @@ class Session:
             self._check_file()
             self._open()
         some = {name: value for name, value in inputs.items() if name in self._names}
-        found: Floats = self._session.run(None, some)[0]
-        return found
+        output: Floats = self._session.run(None, some)[0]
+        return output
 
     def _check_file(self) -> None:
         """Refuse another file of weights than the one that was checked when it was loaded."""

@@ -38,10 +38,10 @@ def network_shapes(
         width = 2 * network.lstm_hidden
     for name, head in (("tree", heads.tree), ("entities", heads.entities)):
         if head is not None:
-            own = head_shapes(
+            shapes_of_head = head_shapes(
                 head, labels=len(numbers.labels[name]), width=2 * width if whole else width
             )
-            shapes |= {f"heads.{name}.{key}": shape for key, shape in own.items()}
+            shapes |= {f"heads.{name}.{key}": shape for key, shape in shapes_of_head.items()}
     if heads.tags is not None:
         shapes |= _linear("tags", len(numbers.labels["tags"]), width)
     return shapes

@@ -254,9 +254,9 @@ class _Head:
 
     def _column(self, name: str) -> Value:
         """A number for each row: (rows, 1)."""
-        given = self._input(name, "I32")
+        column = self._input(name, "I32")
         return self.graph.add(
-            "Cast", self.graph.add("Unsqueeze", given, self.graph.numbers(1)), to=INT64
+            "Cast", self.graph.add("Unsqueeze", column, self.graph.numbers(1)), to=INT64
         )
 
     def _stack(self, name: str) -> Value:

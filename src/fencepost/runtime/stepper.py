@@ -99,7 +99,7 @@ class Folded:
             order = np.concatenate([np.arange(d) + gate * d for gate in (0, 1, 3, 2)])
             halves = np.repeat([0.5, 1.0], (3 * d, d)).astype(sides.dtype)
             into = w["lstm.weight_ih_l0"][order] * halves[:, None]
-            own = w["lstm.weight_hh_l0"][order] * halves[:, None]
+            recurrent_weights = w["lstm.weight_hh_l0"][order] * halves[:, None]
             gate_bias = (w["lstm.bias_ih_l0"] + w["lstm.bias_hh_l0"])[order] * halves
             read = Perceptron.of(w, "span")
             span_in, span_bias, span = read.first, read.first_bias, columns(into[:, :m])
@@ -109,11 +109,13 @@ class Folded:
                 span = read.second @ span
             if into.shape[1] > m:
                 labels_in = w["label_vectors"] @ into[:, m:].T
-            state = np.concatenate((own, w["cursor.first.weight"], label_first[:, :d])).T
+            state = np.concatenate(
+                (recurrent_weights, w["cursor.first.weight"], label_first[:, :d])
+            ).T
             # `lstm_step` leaves out a half of the output gate, so its states are twice as large.
             state = np.ascontiguousarray(state * 0.5)
             state_bias = np.concatenate((after_span, w["cursor.first.bias"], w["label.first.bias"]))
-            first_gates = into @ w["start"] + own @ w["first_hidden"] + gate_bias
+            first_gates = into @ w["start"] + recurrent_weights @ w["first_hidden"] + gate_bias
             first_cell, first_outputs = lstm_step(
                 state, state_bias, first_gates[None], w["first_cell"][None]
             )

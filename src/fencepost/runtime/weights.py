@@ -55,9 +55,9 @@ class Weights(Mapping[str, Floats]):
             self.stored = {name: _stored(entries[name], start=8 + length) for name in names}
 
     def __getitem__(self, name: str) -> Floats:
-        own = self.stored[name]
-        values = self._bits(own)
-        if own.kind == "BF16":
+        stored = self.stored[name]
+        values = self._bits(stored)
+        if stored.kind == "BF16":
             return (values.astype(np.uint32) << 16).view(np.float32)
         return values.astype(np.float32)
 
@@ -91,9 +91,9 @@ class Weights(Mapping[str, Floats]):
             raise ModelError(
                 f"{self.path}: the weights do not fit the settings: {'; '.join(wrong[:3])}{more}"
             )
-        for name, own in self.stored.items():
-            values = self._bits(own)
-            exponent = _EXPONENTS.get(own.kind)
+        for name, stored in self.stored.items():
+            values = self._bits(stored)
+            exponent = _EXPONENTS.get(stored.kind)
             if exponent is None:
                 is_finite = bool(np.isfinite(values).all())
             else:
@@ -101,13 +101,13 @@ class Weights(Mapping[str, Floats]):
             if not is_finite:
                 raise ModelError(f"{self.path}: {name} has numbers that are not finite")
 
-    def _bits(self, own: Stored) -> Floats:
+    def _bits(self, stored: Stored) -> Floats:
         """A weight as it is stored; 16 bits of a `BF16` as a whole number."""
         with readable(self.path):
-            data = os.pread(self._file.fileno(), own.length, own.offset)
-        if len(data) < own.length:
+            data = os.pread(self._file.fileno(), stored.length, stored.offset)
+        if len(data) < stored.length:
             raise ModelError(f"{self.path}: cut short while it was read")
-        return np.frombuffer(data, FLOATS[own.kind]).reshape(own.shape)
+        return np.frombuffer(data, FLOATS[stored.kind]).reshape(stored.shape)
 
 
 def _stored(entry: Mapping[str, Any], *, start: int) -> Stored:
