@@ -42,8 +42,7 @@ from fencepost.web.app import make_app
 
 sys.path.insert(0, str(CHECKOUT))
 
-from tests.checkpoints.test_model import transformer_model
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model, transformer_model
 from tests.reliability.browser import browser_routes
 from tests.reliability.routes import Route, model_route, routes
 from tests.tiny import tiny_transformer

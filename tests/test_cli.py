@@ -33,7 +33,7 @@ from fencepost.run.progress import unwatched
 from fencepost.run.sides import Sides
 from fencepost.structure import Parse, Sentence, Span, Tree
 from tests.eight import write_eight
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 from tests.shared import SHARED, needs_shared_data
 from tests.test_docs import COMMANDS
 

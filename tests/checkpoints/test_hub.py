@@ -16,7 +16,7 @@ from fencepost.errors import ConfigError, ModelError
 from fencepost.parser.parser import Parser
 from fencepost.runtime.manifest import MANIFEST
 from tests.hub import Hub, Repository, serving
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 
 NAME = "ann/tiny"
 WORDS = ["a", "b", "c"]

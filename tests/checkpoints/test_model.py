@@ -1,6 +1,5 @@
 import json
 import shutil
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -9,50 +8,17 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from fencepost.batching.numbers import Numbers
-from fencepost.batching.vocabulary import Labels, Vocabulary
 from fencepost.checkpoints.loading import load_model
-from fencepost.checkpoints.model import Model, save_model
-from fencepost.checkpoints.trainable import TrainableModel, load_trainable, new_model
-from fencepost.config import HeadsSettings, NetworkSettings, SearchSettings, checked
+from fencepost.checkpoints.model import save_model
+from fencepost.checkpoints.trainable import load_trainable
+from fencepost.config import SearchSettings
 from fencepost.errors import ConfigError, ModelError
 from fencepost.parser.predict import predict
-from fencepost.runtime.manifest import MANIFEST
 from fencepost.structure import Sentence
+from tests.models import save_unlisted, small_model, transformer_model
 from tests.tiny import WORDS, tiny_transformer
 
 SENTENCES = [Sentence(tuple(text.split())) for text in ("a b c", "b", "c c a b a", "d")]
-
-
-def small_model(*heads: str, labels: Mapping[str, tuple[str, ...]] | None = None) -> TrainableModel:
-    torch.manual_seed(1)
-    network = checked(
-        NetworkSettings,
-        {
-            "encoder": {
-                "kind": "words",
-                "word_width": 8,
-                "character_width": 4,
-                "character_hidden": 6,
-            },
-            "lstm_layers": 1,
-            "lstm_hidden": 8,
-        },
-        where="test",
-    )
-    chosen = {name: {} if name == "tags" else {"mlp": 8, "decoder": 8} for name in heads}
-    numbers = Numbers(
-        {name: Labels((labels or {}).get(name, ("S", "NP+VP"))) for name in heads},
-        Vocabulary(("a", "b"), (2, 2)),
-        Vocabulary(("a", "b", "c"), (2, 2, 2)),
-    )
-    return new_model(network, checked(HeadsSettings, chosen, where="test"), numbers)
-
-
-def save_unlisted(model: Model, folder: Path) -> None:
-    """Write a model without the list of its files, by which any change would be found."""
-    save_model(model, folder)
-    (folder / MANIFEST).unlink()
 
 
 def test_a_model_gives_the_same_parses_after_saving_moving_and_loading(tmp_path: Path) -> None:
@@ -137,21 +103,6 @@ def test_tags_that_are_given_are_kept() -> None:
     (parse,) = predict(small_model("tags"), [Sentence(("a",), ("MINE",))])
     assert parse.tags == ("MINE",)
     assert (parse.tree, parse.entities) == (None, None)
-
-
-def transformer_model(source: str, *, lstm_layers: int = 0, **encoder: object) -> TrainableModel:
-    torch.manual_seed(1)
-    network = {
-        "encoder": {"kind": "transformer", "model": source, **encoder},
-        "lstm_layers": lstm_layers,
-        "lstm_hidden": 8,
-    }
-    heads = {"tree": {"mlp": 8, "decoder": 8}, "entities": {"mlp": 8, "decoder": 8}, "tags": {}}
-    return new_model(
-        checked(NetworkSettings, network, where="test"),
-        checked(HeadsSettings, heads, where="test"),
-        Numbers({name: Labels(("S", "NP+VP")) for name in heads}),
-    )
 
 
 LONG = [

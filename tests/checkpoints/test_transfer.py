@@ -14,7 +14,7 @@ from fencepost.checkpoints.transfer import transfer_weights
 from fencepost.config import HeadsSettings, NetworkSettings, checked
 from fencepost.errors import ModelError
 from fencepost.runtime.shapes import LABEL_TABLES
-from tests.checkpoints.test_model import small_model
+from tests.models import small_model
 from tests.tiny import tiny_transformer
 
 

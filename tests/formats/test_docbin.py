@@ -444,7 +444,7 @@ class TestWhatFencepostFound:
 
         from fencepost.checkpoints.model import save_model
         from fencepost.parser.parser import load
-        from tests.parser.test_parser import lively_model
+        from tests.models import lively_model
 
         save_model(lively_model("tree", "entities", "tags"), tmp_path / "model")
         nlp = spacy.blank("en")

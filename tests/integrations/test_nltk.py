@@ -11,7 +11,7 @@ import pytest
 import fencepost
 from fencepost.errors import ConfigError, DataError, ModelError
 from fencepost.structure import Sentence, Tree
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 
 nltk = pytest.importorskip("nltk")
 

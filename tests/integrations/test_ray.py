@@ -31,7 +31,7 @@ from fencepost.run.corpus.results import Format, read_documents
 from fencepost.run.corpus.rows import RowSettings
 from fencepost.run.corpus.run import Run, absorbed, fingerprint, parse_here
 from fencepost.run.corpus.work import WORK, Job, Tell
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 from tests.reliability import test_contract as contract
 
 ray = pytest.importorskip("ray")

@@ -21,7 +21,7 @@ from fencepost.errors import ConfigError, DataError, ModelError
 from fencepost.parser.parser import Parser, load
 from fencepost.runtime.manifest import MANIFEST
 from fencepost.structure import Tree
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 
 spacy = pytest.importorskip("spacy")
 

@@ -30,7 +30,7 @@ from fencepost.parser.marginals import sample_parses
 from fencepost.parser.predict import predict
 from fencepost.scoring import COLLINS, Comparison, EntityScore, Parameters, side_of_tree
 from fencepost.structure import Parse, Sentence, Span, Tree
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 from tests.strategies import nested_spans, trees
 
 ALL = Parameters(deleted=frozenset(), equal_labels=())  # every bracket counts

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost import ConstraintError, DataError, Gazetteer, differences
-from fencepost.checkpoints.trainable import TrainableModel
 from fencepost.errors import ConfigError
 from fencepost.parser.encoding import Encoded, EncodingCache
 from fencepost.parser.parser import Parser
@@ -21,27 +19,19 @@ from fencepost.structure import Document, Entity, Parse, Sentence, Span
 from fencepost.structure.span import first_crossing
 from fencepost.tasks.labels import join
 from fencepost.tasks.layers import layer_spans
-from tests.checkpoints.test_model import small_model
+from tests.models import lively_model, small_model
 
 LABELS = {"tree": ("S", "NP+VP", "NP"), "entities": ("person", "place", "NP", "person+place")}
 WORDS = ["a", "b", "c", "a", "d", "b", "a"]
 
 
-def lively(*heads: str, seed: int = 3) -> TrainableModel:
-    model = small_model(*heads, labels=LABELS)
-    torch.manual_seed(seed)
-    for parameter in model.network.parameters():
-        torch.nn.init.normal_(parameter, std=0.7)
-    return model
-
-
-PARSER = Parser(lively("tree", "entities", "tags"))
-PARSERS = [Parser(lively("tree", "entities", seed=seed)) for seed in range(8)]
+PARSER = Parser(lively_model("tree", "entities", "tags", labels=LABELS))
+PARSERS = [Parser(lively_model("tree", "entities", labels=LABELS, seed=seed)) for seed in range(8)]
 
 
 @pytest.fixture
 def parser() -> Parser:
-    return Parser(lively("tree", "entities", "tags"))
+    return Parser(lively_model("tree", "entities", "tags", labels=LABELS))
 
 
 def places(parse: Parse, layer: str) -> set[tuple[int, int]]:

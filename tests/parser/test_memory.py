@@ -10,7 +10,7 @@ import pytest
 from fencepost.parser import memory
 from fencepost.parser.memory import MemoryTrimmer, trim_memory
 from fencepost.parser.parser import Parser
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="other systems keep what they keep")
 

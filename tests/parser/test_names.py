@@ -4,7 +4,7 @@ import pytest
 
 from fencepost.errors import ConfigError
 from fencepost.parser.parser import Parser
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 
 PARSER = Parser(lively_model("tree", "entities", "tags"))
 TEXT = "Ann met the old man from Oslo in Bergen. It slept, and Bo ate."

@@ -22,7 +22,7 @@ from fencepost.parser.options import (
 from fencepost.parser.parser import Parser
 from fencepost.text.gazetteer import Gazetteer
 from fencepost.web.schemas import ParseRequest, request_of
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 
 
 class More(ParseOptions, total=False):

@@ -33,7 +33,7 @@ from fencepost.parser.parser import Parser, load
 from fencepost.parser.predict import predict, predict_batch
 from fencepost.run.evaluate import evaluate
 from fencepost.structure import Document, Entity, FoundSpan, Parse, Sentence
-from tests.checkpoints.test_model import small_model, transformer_model
+from tests.models import lively_model, small_model, transformer_model
 from tests.tiny import tiny_transformer
 
 TEXT = "The cat sat on the mat.  It slept,\n\nand (b) ate 🐟 at Dr. Bo's."
@@ -52,15 +52,6 @@ ODD = [
     "\u202e",
     "a\u0301\u0301",
 ]
-
-
-def lively_model(*heads: str) -> TrainableModel:
-    """A random model that finds some of everything."""
-    model = small_model(*heads)
-    torch.manual_seed(3)
-    for parameter in model.network.parameters():
-        torch.nn.init.normal_(parameter, std=0.7)
-    return model
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from fencepost.parser.parser import Parser
 from fencepost.run.texts import Texts
 from fencepost.text import splitters as module
 from fencepost.text.splitters import ENGLISH, Splitter
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 
 
 def test_a_model_splits_text_by_the_rules_that_it_names(

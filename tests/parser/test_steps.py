@@ -23,8 +23,8 @@ from fencepost.structure.span import by_place
 from fencepost.tasks.layers import layer_spans
 from fencepost.transition import CanonicalConfiguration, Configuration, fill_gaps, pointings
 from tests.decoding.plain_search import choices
+from tests.models import lively_model
 from tests.parser.making import make_step
-from tests.parser.test_parser import lively_model
 from tests.strategies import places
 
 MODEL = lively_model("tree", "entities", "tags")

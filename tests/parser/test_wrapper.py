@@ -14,7 +14,7 @@ from fencepost.errors import ConstraintError, ModelError
 from fencepost.parser.parser import Parser
 from fencepost.run.evaluate import compared, main_figure
 from fencepost.structure import Parse, Tree
-from tests.checkpoints.test_model import save_unlisted, small_model
+from tests.models import save_unlisted, small_model
 
 TEXTS = ("a", "a b", "b a c", "c c a b a", "d d d d d d d")
 

@@ -19,7 +19,7 @@ from fencepost.run.browser import export as module
 from fencepost.run.browser.export import export
 from fencepost.structure import Document
 from fencepost.text import split_text
-from tests.checkpoints.test_model import transformer_model
+from tests.models import transformer_model
 from tests.reliability.routes import Route, Violation, check_document
 from tests.reliability.strategies import hostile_text
 from tests.tiny import tiny_transformer

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.parser.parser import Parser
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 from tests.reliability.driver import Driver
 
 

@@ -22,7 +22,7 @@ from fencepost.parser.parser import Parser
 from fencepost.run.texts import names_a_file
 from fencepost.structure import Parse, Sentence
 from fencepost.text import split_text
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 from tests.reliability.routes import Route, check_document, routes
 from tests.reliability.strategies import TEXTS, UNITS, WORD_LISTS
 from tests.web.serving import client

@@ -17,7 +17,7 @@ from fencepost.run.corpus.results import read_documents
 from fencepost.run.corpus.run import absorbed, parse_here
 from fencepost.structure import Document
 from fencepost.text import split_text
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 from tests.reliability.routes import check_document
 from tests.reliability.strategies import TEXTS, WORD_LISTS, hostile_text, hostile_words
 from tests.run.corpus.fakes import planned, run_of

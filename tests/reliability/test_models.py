@@ -25,7 +25,7 @@ from fencepost.errors import ModelError
 from fencepost.model.pretrained import fetch_pretrained
 from fencepost.run.calibrate import write_temperatures
 from fencepost.runtime.manifest import MANIFEST, write_manifest
-from tests.checkpoints.test_model import small_model, transformer_model
+from tests.models import small_model, transformer_model
 from tests.reliability.driver import Driver
 from tests.tiny import tiny_transformer
 

@@ -35,8 +35,8 @@ from fencepost.run.audit import (
 )
 from fencepost.run.progress import T, Watched
 from fencepost.structure import Parse, Sentence, Span, Tree
+from tests.models import lively_model
 from tests.parser.making import make_step
-from tests.parser.test_parser import lively_model
 from tests.parser.test_steps import golds
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/audit.md"

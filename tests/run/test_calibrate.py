@@ -30,7 +30,7 @@ from fencepost.run.calibrate import (
 )
 from fencepost.run.evaluate import evaluate
 from fencepost.structure import Parse, Sentence, Span, Tree
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 
 STARTS = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".PDF": b"%PDF"}
 

@@ -24,7 +24,7 @@ from fencepost.run.parse import Unparsed, check_target, least_certain, parse_int
 from fencepost.run.parse import parse_texts as readings
 from fencepost.run.texts import Ended, Kind, Texts
 from fencepost.structure import Entity, Parse, Sentence
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 
 CAT = "The cat sat on\nthe mat. It slept.\n\nThen it ate.\n"
 CAT_WORDS = ["The cat sat on the mat .", "It slept .", "Then it ate ."]

@@ -8,7 +8,7 @@ from fencepost.parser.parser import Parser
 from fencepost.run.search import Hit, Inputs, plain_hit, search
 from fencepost.search import Pattern
 from fencepost.structure import Document, Parse, Sentence, Span, Tree
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 
 PARSER = Parser(lively_model("tree", "entities", "tags"))
 TREES = "(S (NP (NN a)) (VP (VB b)))\n(S (VP (VB c)))\n(S (NP (NN d)))\n"

@@ -16,7 +16,7 @@ from fencepost.parser.predict import Done
 from fencepost.structure import Document, Parse, Sentence
 from fencepost.web.app import make_app
 from fencepost.web.settings import Settings
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 
 PARSER = Parser(lively_model("tree", "entities", "tags"))
 BAD = "unparsable"  # a word that the parser below falls over

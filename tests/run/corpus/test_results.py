@@ -18,7 +18,7 @@ from fencepost.parser.parser import Parser
 from fencepost.run.corpus import results as module
 from fencepost.run.corpus.results import SUFFIXES, Format, Hashed, read_documents, results
 from fencepost.structure import Document, Entity, FoundSpan, Parse, Sentence, Tree
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 from tests.strategies import parses
 
 FORMATS: Sequence[Format] = ("jsonl", "parquet")

@@ -30,7 +30,7 @@ from fencepost.run.corpus.rows import RowSettings
 from fencepost.run.corpus.run import Run, absorbed, fingerprint, parse_here, portions_of
 from fencepost.run.corpus.work import Done, Job
 from fencepost.structure import Document, Sentence
-from tests.parser.test_parser import lively_model
+from tests.models import lively_model
 from tests.run.corpus.fakes import (
     ASKED,
     Splitter,
