@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from fencepost.errors import DataError
 from fencepost.formats.files import (
     Source,
+    atomic_output,
     check_not_read,
     files_below,
     has_byte_lines,
     is_folder,
-    place_of,
-    written_whole,
+    output_path,
 )
 
 TEXTS = st.lists(st.text(st.characters(exclude_characters="\n\r", codec="utf-8"), max_size=8))
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    with written_whole(path) as file:
+    with atomic_output(path) as file:
         file.write(data)
 
 
@@ -108,7 +108,7 @@ def test_bytes_that_do_not_belong_are_kept_as_stand_ins_if_one_forgives(
     path.write_bytes(data)
     source = Source(path, encoding=encoding, forgiving=True)
     assert list(source.lines()) == [expected]
-    assert source.stand_ins
+    assert source.has_escapes
 
 
 class TestBounds:
@@ -150,7 +150,7 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_standard_output_is_written(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    with written_whole("-") as file:
+    with atomic_output("-") as file:
         file.write(b"text")
     assert capsysbinary.readouterr().out == b"text"
 
@@ -160,7 +160,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     path.write_text("before")
 
     def fail(error: type[BaseException]) -> None:
-        with written_whole(path) as file:
+        with atomic_output(path) as file:
             file.write(b"half")
             file.flush()
             raise error
@@ -219,14 +219,14 @@ def test_a_name_that_no_file_can_have_is_an_error_of_ours(tmp_path: Path) -> Non
 
 def test_a_place_for_a_file_can_be_checked_beforehand(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert place_of(tmp_path / "file") == tmp_path / "file"
+    assert output_path(tmp_path / "file") == tmp_path / "file"
     for name, reason in (
         ("none/x", "No such file"),
         ("file/x", "Not a directory"),
         ("x" * 256, "File name too long"),
     ):
         with pytest.raises(DataError, match=f"cannot be written: {reason}"):
-            place_of(tmp_path / name)
+            output_path(tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
@@ -276,7 +276,7 @@ def test_a_full_disk_is_an_error_of_ours() -> None:
 
 
 def test_a_closed_pipe_stays_what_it_is(tmp_path: Path) -> None:
-    with pytest.raises(BrokenPipeError), written_whole(tmp_path / "out"):
+    with pytest.raises(BrokenPipeError), atomic_output(tmp_path / "out"):
         raise BrokenPipeError
 
 
@@ -318,6 +318,6 @@ def test_a_stop_right_after_the_move_is_told_as_such(tmp_path: Path) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "replace", stopped)
-        with pytest.raises(KeyboardInterrupt), written_whole(tmp_path / "x") as file:
+        with pytest.raises(KeyboardInterrupt), atomic_output(tmp_path / "x") as file:
             file.write(b"all of it")
     assert (tmp_path / "x").read_bytes() == b"all of it"

@@ -47,7 +47,7 @@ def test_very_long_words_match_nothing() -> None:
 
 
 def test_answers_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regexes, "_MOST_KEPT", 3)
+    monkeypatch.setattr(regexes, "_CACHE_SIZE", 3)
     regex = Regex("^ab*c")
     for _ in range(2):
         assert [regex.search(text) for text in ("abc", "ac", "abd", "xyz", "abbc")] == [

@@ -142,11 +142,11 @@ def told_readings(readings: Sequence[Parse], *, width: int) -> str:
         readings: the best first.
         width: columns of the terminal.
     """
-    from fencepost.formats.pretty import told_parse
+    from fencepost.formats.pretty import pretty_parse
     from fencepost.scoring.differences import differences
 
     first, *others = readings
-    parts = [told_parse(first, width=width)]
+    parts = [pretty_parse(first, width=width)]
     if others:
         parts.insert(0, f"reading 1 of {len(readings)}")
     for parse in others:

@@ -211,6 +211,6 @@ def _marked(hit: Hit) -> Text:
 
 def _flat(text: str) -> str:
     """A text on one line, with signs for what would do something to a terminal."""
-    from fencepost.drawing.terminal import kept_in_place, printable
+    from fencepost.drawing.terminal import left_to_right, printable
 
-    return kept_in_place(printable(" ".join(text.split("\n"))))
+    return left_to_right(printable(" ".join(text.split("\n"))))

@@ -1,4 +1,4 @@
-"""Pictures of nested entities: words in lines, with boxes around them."""
+"""SVG pictures of nested entities: words in lines, with nested boxes around them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from fencepost.drawing.widths import reads_right_to_left
 from fencepost.structure import Parse, Span
 
 MARGIN = 18
-STEP = 5  # how much higher and lower a box is than the one it holds
-ROOM = 120  # pixels for all steps together; deeper nesting has smaller ones
+STEP = 5  # from the border of a box to that of the one it holds
+ROOM = 120  # pixels for all steps together; deeper nesting has smaller steps
 HALF = 12  # from the middle of a word to the border of an innermost box
 
 
@@ -36,17 +36,17 @@ def entities_svg(
     boundaries: bool = False,
     width: int | None = 900,
 ) -> str:
-    """The entities of a sentence as a picture: a box around the words of each, boxes in boxes.
+    """The entities of a sentence as a picture: the words with nested boxes.
 
-    Entities that a parser thought less likely than not have dashed borders. A sentence that is
-    written from right to left begins at the right.
+    Entities with a probability below one half have dashed borders. Right-to-left sentences begin at
+    the right.
 
     Args:
-        parse: with entities or without.
-        theme: light or dark, which need no style sheet; auto has classes alone, for pages with
+        parse: the parse.
+        theme: `light` or `dark`, with colours in the picture; `auto` has classes for pages with
             `fencepost.drawing.html.STYLE`.
-        boundaries: whether the gaps around the words are marked and numbered, all in one line.
-        width: where lines end, in pixels; None for one line.
+        boundaries: whether to mark and number boundaries, which puts all words on one line.
+        width: maximal width of lines in pixels; None for one line.
     """
     spans = parse.entities or ()
     paint = Paint(theme)
@@ -61,7 +61,7 @@ def entities_svg(
     return svg(
         parts,
         name="entities",
-        told=f"{count or 'No'} {'entity' if count == 1 else 'entities'}: "
+        description=f"{count or 'No'} {'entity' if count == 1 else 'entities'}: "
         f"{quoted(parse.sentence, 0, len(parse.words))}",
         width=page.width + 2 * MARGIN,
         height=page.bottom + (24 if boundaries else 0) + MARGIN,
@@ -70,7 +70,7 @@ def entities_svg(
 
 
 class _Page:
-    """The parts of a picture of entities, each where the flow has it."""
+    """The parts of a picture of entities at their places."""
 
     def __init__(self, parse: Parse, spans: Sequence[Span], flow: Flow, paint: Paint) -> None:
         self.parse, self.spans, self.flow, self.paint = parse, spans, flow, paint
@@ -91,11 +91,11 @@ class _Page:
         self.bottom = y - 8
 
     def x(self, place: float) -> float:
-        """Where a place of a line is in the picture."""
+        """The horizontal place in the picture of a place in a line."""
         return MARGIN + (self.width - place if self.mirrored else place)
 
     def box(self, index: int) -> str:
-        """The group of a span: its box, in pieces if it goes on in the next line, and its label."""
+        """The group of a span: its box, with a piece for each line, and its label."""
         span, flow = self.spans[index], self.flow
         label = span.label or ""
         first, last = flow.line[span.start], flow.line[span.end - 1]
@@ -132,7 +132,7 @@ class _Page:
         half: float,
         open_sides: tuple[bool, bool],
     ) -> str:
-        """A box in one line; a side where it goes on has no border."""
+        """The piece of a box in one line; sides at which the box continues have no border."""
         left, right = sides
         label = span.label or ""
         dashes = ' stroke-dasharray="4 3"' if is_unsure(span) else ""
@@ -166,7 +166,7 @@ class _Page:
         return f'<g class="word" data-word="{index}">{text}</g>'
 
     def posts(self) -> list[str]:
-        """A mark for each boundary, half-way between what closes and what opens."""
+        """A mark for each boundary, half-way between the words with their boxes."""
         sides = self.flow.sides
         places = [sides[0][0] - WIDE_GAP / 2] if sides else [0.0]
         places += [(end + begin) / 2 for (_, end), (begin, _) in pairwise(sides)]

@@ -1,4 +1,4 @@
-"""Colours: calm, the same for the same label on every run, readable in light and dark."""
+"""Colours of labels: the same on every run, and readable in light and dark."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _channels(colour: str) -> tuple[int, int, int]:
 
 
 def contrast(first: str, second: str) -> float:
-    """The contrast of two colours as the accessibility guidelines for the web (WCAG) count it.
+    """The contrast of two colours as defined by the web's accessibility guidelines (WCAG).
 
     >>> round(contrast("#000000", "#ffffff"))
     21
@@ -78,13 +78,13 @@ PALETTES = {
         share=0.16,
     ),
 }
-_SEED = 16268  # one of those that keep the labels apart that are met most often
+_SEED = 16268  # gives the most frequent labels different colours
 KINDS = len(PALETTES["light"].labels)
 
 
 @lru_cache(maxsize=4096)
 def kind(label: str) -> int:
-    """Which of the colours a label has: by its name, without functions such as `-SBJ`."""
+    """The index of a label's colour, which ignores function tags such as `-SBJ`."""
     name = label.split("-", 1)[0] or label
     hashed = hashlib.sha256(f"{_SEED}{name}".encode("utf-8", "surrogatepass"))
     return hashed.digest()[0] % KINDS

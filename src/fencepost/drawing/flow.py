@@ -1,4 +1,4 @@
-"""Where words and the boxes around them stand: line after line, boxes in boxes."""
+"""The layout of words in lines with nested boxes around them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ WORD, LABEL = 15, 10  # sizes of letters, in pixels
 PAD = 5  # inside of a box, left and right
 GAP = 5  # between words, as wide as a blank
 TIGHT = 1  # between words without a blank
-WIDE_GAP = 14  # between words that have a boundary's mark between them
+WIDE_GAP = 14  # between words with a boundary's mark
 
 
 def heights(spans: Sequence[Span]) -> list[int]:
-    """How many boxes each span holds, one in the other; the spans are sorted, holders first.
+    """The depth of nesting inside of each span; spans are sorted, holders first.
 
     >>> heights([Span(0, 3, "ORG"), Span(2, 3, "GPE"), Span(4, 5, "PER")])
     [1, 0, 0]
     """
-    found = [0] * len(spans)
+    levels = [0] * len(spans)
     holders: list[int] = []
 
     def close() -> None:
         inner = holders.pop()
         if holders:
-            found[holders[-1]] = max(found[holders[-1]], found[inner] + 1)
+            levels[holders[-1]] = max(levels[holders[-1]], levels[inner] + 1)
 
     for index, span in enumerate(spans):
         while holders and spans[holders[-1]].end <= span.start:
@@ -36,11 +36,11 @@ def heights(spans: Sequence[Span]) -> list[int]:
         holders.append(index)
     while holders:
         close()
-    return found
+    return levels
 
 
 def spaced(sentence: Sentence) -> list[bool]:
-    """For each word, whether a blank stands before it."""
+    """For each word, whether there is a blank before it."""
     if sentence.offsets is None:
         return [index > 0 for index in range(len(sentence))]
     ends = [0, *(end for _, end in sentence.offsets)]
@@ -53,19 +53,19 @@ def spaced(sentence: Sentence) -> list[bool]:
 
 @dataclass(slots=True)
 class Flow:
-    """Where words and boxes stand in their lines, from the beginning of a line on."""
+    """The places of words and boxes in their lines."""
 
     line: list[int]  # of each word
     word: list[float]  # the middle of each word
-    opens: list[float]  # of each box, where it begins
-    closes: list[float]  # and ends
-    label: list[float]  # the middle of its label, before its end
+    opens: list[float]  # the start of each box
+    closes: list[float]  # the end of each box
+    label: list[float]  # the middle of the label, before the end of its box
     sides: list[tuple[float, float]]  # of each word with all that opens and closes at it
     ends: list[float]  # of each line
 
 
 def flow_of(parse: Parse, spans: Sequence[Span], *, width: float | None, marked: bool) -> Flow:
-    """Words one after the other, with room for the boxes that open and close around them."""
+    """Lay out words one after the other, with room for the ends of boxes."""
     words = [WORD * advance(visible(word)) for word in parse.words]
     labels = [LABEL * advance(shown_label(span), bold=True) for span in spans]
     opening: list[list[int]] = [[] for _ in words]

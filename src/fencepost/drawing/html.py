@@ -1,4 +1,4 @@
-"""Pictures for pages and notebooks: fragments of HTML, and a page around them."""
+"""HTML for pages and notebooks: fragments, and a page around them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PAGE_STYLE = (
 
 
 def entities_html(parse: Parse) -> str:
-    """The entities of a sentence as a fragment of HTML: boxes in boxes, with lines that wrap.
+    """The entities of a sentence as a fragment of HTML: nested boxes in lines that wrap.
 
-    It has its own style sheet, which touches nothing else on a page.
+    Its style sheet affects nothing else on a page.
     """
     return _fragment(_entities(parse))
 
@@ -32,13 +32,13 @@ def entities_html(parse: Parse) -> str:
 def parse_html(parse: Parse) -> str:
     """A parse as a fragment of HTML: its tree, and its words with boxes around the entities.
 
-    It has its own style sheet, which touches nothing else on a page.
+    Its style sheet affects nothing else on a page.
     """
     return _fragment(_parse(parse))
 
 
 def document_html(document: Document, *, entities_only: bool = False) -> str:
-    """The parses of a document as a fragment of HTML; without any, the reason."""
+    """The parses of a document as a fragment of HTML, or the reason why there are none."""
     if not document.is_ok:
         return _fragment(f'<p class="note">not parsed: {escaped(document.status)}</p>')
     draw = _entities if entities_only else _parse
@@ -46,10 +46,7 @@ def document_html(document: Document, *, entities_only: bool = False) -> str:
 
 
 def page(parts: Iterable[str], *, title: str) -> Iterator[str]:
-    """A whole HTML page around fragments, piece by piece.
-
-    All that it needs is in it: nothing is fetched when it is opened.
-    """
+    """A self-contained HTML page around fragments, piece by piece."""
     yield (
         '<!DOCTYPE html>\n<html lang="und"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -1,4 +1,4 @@
-"""Where the labels and words of a tree stand: sizes in, places out, for any kind of picture."""
+"""The layout of a tree: from sizes of labels and words to places, for any kind of picture."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from fencepost.structure import Span, Tree
 class Layout:
     """The places of a tree's items: its spans in pre-order, then its words.
 
-    Every item has a stretch of its own from left to right, into which nothing reaches but what
-    stands below it. So no two labels touch, and an edge can go straight down to any child.
+    Every item has a horizontal range to itself and its descendants. So labels never touch, and an
+    edge can go straight down to any child.
     """
 
     children: list[list[int]]  # of each span, the items directly below it
-    rows: list[int]  # words are in row 0, a span one above the highest of its children
+    rows: list[int]  # 0 for words; a span is one above its highest child
     centres: list[float]
     width: float
 
     @property
     def levels(self) -> int:
-        """The rows that hold spans."""
+        """The number of rows with spans."""
         return max(self.rows)
 
 
 def lay_out(
     tree: Tree, labels: Sequence[float], words: Sequence[float], *, gap: float, whole: bool = False
 ) -> Layout:
-    """The layout of a tree whose labels and words are that wide.
+    """Lay out a tree with labels and words of these widths.
 
     Args:
-        tree: of any depth.
+        tree: a tree of any depth.
         labels: the width of each span's label.
         words: the width of each word, or of its tag if that is wider.
-        gap: what has to be free between neighbours.
-        whole: whether places are whole numbers, as those of a terminal are; a text of width w then
-            has w // 2 columns left of its centre.
+        gap: the least space between neighbours.
+        whole: whether places are whole numbers, as in a terminal; a text of width w then has w // 2
+            columns left of its centre.
     """
-    unit = 1 if whole else 0  # so that halves are whole, too
+    unit = 1 if whole else 0
     children = children_of(tree.spans, tree.start, tree.end)
     sizes = [*labels, *words]
-    lefts = [_half(size, unit) for size in sizes]  # how far an item's stretch reaches to the left
+    lefts = [_half(size, unit) for size in sizes]  # of an item's range, left of its centre
     rights = [size - left for size, left in zip(sizes, lefts, strict=True)]
     rows = [0] * len(sizes)
     shifts = [0.0] * len(sizes)  # from the centre of the parent
-    for index in reversed(range(len(children))):  # what is held comes later, so it is done first
+    for index in reversed(range(len(children))):  # children first
         below = children[index]
         place = 0.0
         for last, child in zip([None, *below], below, strict=False):
@@ -73,7 +73,7 @@ def _half(size: float, unit: int) -> float:
 
 
 def children_of(spans: Sequence[Span], start: int, end: int) -> list[list[int]]:
-    """For each span in pre-order, the items directly below it: spans, and words from start on.
+    """The child items of each span in pre-order: spans, and words from `start` on.
 
     >>> children_of([Span(0, 3, "S"), Span(1, 3, "VP")], 0, 3)
     [[2, 1], [3, 4]]

@@ -1,4 +1,4 @@
-"""What all pictures in XML share: escaping, the attributes of spans, the colours of a theme."""
+"""XML of pictures: escaping, attributes of spans, colours of a theme."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ FONTS = (
     "'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', 'Hiragino Sans', sans-serif"
 )
 PICTURE_FONTS = "'Apple Color Emoji', 'Segoe UI Emoji', 'Noto Color Emoji', sans-serif"
-NO_LABEL = "·"  # drawn for a label without letters
-UNSURE = 0.5  # less probable spans are drawn with dashes
+NO_LABEL = "·"  # drawn for an empty label
+UNSURE = 0.5  # spans below this probability are dashed
 
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _SPECIAL = {ord(char): f"&#{ord(char)};" for char in "&<>\"'\t\n\r"}
 _SPECIAL |= {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;"}
 NUMBER = 10  # the size of a boundary's number, in pixels
-_TOLD = 80  # characters of the words that a description quotes
+_QUOTED = 80  # characters of the words in a description
 
 
 @lru_cache(maxsize=16384)
 def escaped(text: str) -> str:
-    """A text for XML, in an attribute or between tags; what XML cannot say is replaced."""
+    """A text escaped for XML attributes and content; invalid characters are replaced."""
     return _NOT_XML.sub(REPLACEMENT, text).translate(_SPECIAL)
 
 
 @lru_cache(maxsize=16384)
 def visible(text: str) -> str:
-    """What is shown of a word or label: blanks of any kind as one blank, no control characters."""
+    """A word or label to display: runs of blanks as one, control characters replaced."""
     return _NOT_XML.sub(REPLACEMENT, " ".join(re.split(r"[\t\n\r\f\v \x85\u2028\u2029]+", text)))
 
 
 def shown_label(span: Span) -> str:
-    """The label of a span as it is drawn."""
+    """The label of a span in drawings."""
     return visible(span.label or "") or NO_LABEL
 
 
 def shown_tags(tree: Tree) -> list[str]:
-    """The tags of a tree's words as they are drawn: nothing where none is known."""
+    """The tags of a tree's words in drawings; empty if unknown."""
     if tree.sentence.tags is None:
         return [""] * len(tree)
     return [visible(tag) for tag in tree.tags]
 
 
 def shown_word(word: str, *, x: float, y: float, size: int, mirrored: bool, paint: Paint) -> str:
-    """The text of a word, on its own, so that its neighbours do not turn it around."""
+    """The text of a word, isolated so that its neighbours do not change its direction."""
     way = direction(word, mirrored=mirrored)
     turned = ' direction="rtl"' if way == "rtl" else ""
-    # Other fonts have some signs of a sequence and not the rest; programs then draw it in parts.
+    # A font without all signs of a sequence would draw it in parts.
     font = f' font-family="{PICTURE_FONTS}"' if is_picture(word) else ""
     return (
         f'<text {paint.word()} font-size="{size}"{font}{turned} x="{number(x)}" '
@@ -62,25 +62,25 @@ def shown_word(word: str, *, x: float, y: float, size: int, mirrored: bool, pain
 
 
 def number(value: float) -> str:
-    """A number for an attribute, as short as a tenth of a pixel allows."""
+    """A number for an attribute, rounded to tenths."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def quoted(sentence: Sentence, start: int, end: int) -> str:
-    """The beginning of the words between two boundaries, short enough for a description."""
-    told = visible(sentence.text_between(start, min(end, start + _TOLD))[: 2 * _TOLD])
-    return f"{told[:_TOLD]}…" if len(told) > _TOLD or end > start + _TOLD else told
+    """The words between two boundaries, shortened for a description."""
+    text = visible(sentence.text_between(start, min(end, start + _QUOTED))[: 2 * _QUOTED])
+    return f"{text[:_QUOTED]}…" if len(text) > _QUOTED or end > start + _QUOTED else text
 
 
 def described(span: Span, sentence: Sentence) -> str:
-    """A span for people who hover over it: `NP (0, 2), probability 0.97: The cat`."""
+    """The description of a span on hover: `NP (0, 2), probability 0.97: The cat`."""
     sure = "" if span.probability is None else f", probability {span.probability:.2f}"
     words = quoted(sentence, span.start, span.end)
     return f"{span.label or ''} ({span.start}, {span.end}){sure}: {words}".lstrip()
 
 
 def data_of(span: Span) -> str:
-    """The attributes that tell a page which span it is."""
+    """The data attributes of a span."""
     data = (
         f'data-start="{span.start}" data-end="{span.end}" data-label="{escaped(span.label or "")}"'
     )
@@ -90,12 +90,12 @@ def data_of(span: Span) -> str:
 
 
 def is_unsure(span: Span) -> bool:
-    """Whether a parser thought it less likely than not."""
+    """Whether the probability of a span is below one half."""
     return span.probability is not None and span.probability < UNSURE
 
 
 class Paint:
-    """The attributes that give things their colours: values in a fixed theme, classes in auto."""
+    """The attributes for colours: values in a fixed theme, classes in auto."""
 
     def __init__(self, theme: Theme) -> None:
         if theme != "auto" and theme not in PALETTES:
@@ -107,13 +107,13 @@ class Paint:
         return 'class="ink"' if self._palette is None else f'fill="{self._palette.ink}"'
 
     def muted(self, name: str) -> str:
-        """A tag or a number, of a class of its own."""
+        """A tag or a number, with a class."""
         if self._palette is None:
             return f'class="{name} muted"'
         return f'class="{name}" fill="{self._palette.muted}"'
 
     def edge(self) -> str:
-        """A line without a label's colour."""
+        """A neutral line."""
         if self._palette is None:
             return 'class="edge" fill="none"'
         return f'class="edge" fill="none" stroke="{self._palette.line}"'
@@ -137,7 +137,7 @@ class Paint:
         return f'class="border" fill="none" stroke="{self._palette.borders[kind(label)]}"'
 
     def background(self, width: float, height: float) -> str:
-        """A sheet of paper below everything; in auto the page has its own."""
+        """The background; in auto the page has its own."""
         if self._palette is None:
             return ""
         size = f'width="{number(width)}" height="{number(height)}"'
@@ -145,21 +145,21 @@ class Paint:
 
 
 def svg(
-    parts: list[str], *, name: str, told: str, width: float, height: float, paint: Paint
+    parts: list[str], *, name: str, description: str, width: float, height: float, paint: Paint
 ) -> str:
-    """A whole picture around its parts."""
+    """An SVG picture around its parts."""
     size = f"{number(width)} {number(height)}"
     across, down = size.split()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="fencepost fencepost-{name}" role="img" '
-        f'aria-label="{escaped(told)}" viewBox="0 0 {size}" width="{across}" height="{down}" '
-        f'font-family="{FONTS}" text-anchor="middle">'
+        f'aria-label="{escaped(description)}" viewBox="0 0 {size}" '
+        f'width="{across}" height="{down}" font-family="{FONTS}" text-anchor="middle">'
         f"{paint.background(width, height)}{''.join(parts)}</svg>"
     )
 
 
 def room_for_number(boundary: int) -> float:
-    """How far apart the marks of boundaries have to be for numbers up to this one."""
+    """The least distance of boundary marks with numbers up to this one."""
     return NUMBER * advance(str(boundary)) + 3
 
 

@@ -1,4 +1,4 @@
-"""The style sheet of pages: colours as custom properties, light or dark, and light on paper."""
+"""The style sheet of pages: colours as custom properties, for light, dark and print."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fencepost.drawing.markup import FONTS
 
 def _properties(theme: str) -> str:
     palette = PALETTES[theme]
-    found = [
+    properties = [
         f"color-scheme:{theme}",
         f"--fencepost-paper:{palette.paper}",
         f"--fencepost-ink:{palette.ink}",
@@ -16,10 +16,10 @@ def _properties(theme: str) -> str:
         f"--fencepost-line:{palette.line}",
     ]
     for index in range(KINDS):
-        found.append(f"--fencepost-label-{index}:{palette.labels[index]}")
-        found.append(f"--fencepost-border-{index}:{palette.borders[index]}")
-        found.append(f"--fencepost-fill-{index}:{palette.fills[index]}")
-    return ";".join(found)
+        properties.append(f"--fencepost-label-{index}:{palette.labels[index]}")
+        properties.append(f"--fencepost-border-{index}:{palette.borders[index]}")
+        properties.append(f"--fencepost-fill-{index}:{palette.fills[index]}")
+    return ";".join(properties)
 
 
 def _style() -> str:

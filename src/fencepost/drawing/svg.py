@@ -1,4 +1,4 @@
-"""Pictures in SVG: trees here, entities in `boxes`."""
+"""SVG pictures of trees; those of entities are in `boxes`."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ __all__ = ["Theme", "entities_svg", "tree_svg"]
 WORD, TAG, LABEL = 15, 11, 13  # sizes of letters, in pixels
 MARGIN = 18
 GAP = 16  # between neighbouring words
-TALL, LOW = 46, 28  # how high a row of labels is: in a flat tree, in a deep one
-FLAT = 3  # how much wider than high an edge may be and still go aslant
-ROOM = 1200  # pixels from the root to the words; a tree that needs more has lower rows
+TALL, LOW = 46, 28  # height of a row of labels in flat and in deep trees
+FLAT = 3  # largest ratio of width to height of an aslant edge
+ROOM = 1200  # pixels from the root to the words; deeper trees have lower rows
 
 
 def tree_svg(tree: Tree, *, theme: Theme = "light", boundaries: bool = False) -> str:
     """A tree as a picture: the words along the bottom, every label centred over its children.
 
-    Spans that a parser thought less likely than not have dashed edges. A sentence that is written
-    from right to left has its first word at the right.
+    Spans with a probability below one half have dashed edges. Right-to-left sentences have their
+    first word at the right.
 
     Args:
-        tree: of any depth, over any part of a sentence.
-        theme: light or dark, which need no style sheet; auto has classes alone, for pages with
+        tree: a tree of any depth, over any part of a sentence.
+        theme: `light` or `dark`, with colours in the picture; `auto` has classes for pages with
             `fencepost.drawing.html.STYLE`.
-        boundaries: whether the gaps around the words are marked and numbered.
+        boundaries: whether to mark and number boundaries.
     """
     labels = [shown_label(span) for span in tree.spans]
     tags = shown_tags(tree)
@@ -66,7 +66,7 @@ def tree_svg(tree: Tree, *, theme: Theme = "light", boundaries: bool = False) ->
     return svg(
         parts,
         name="tree",
-        told=f"Tree of {count} {'word' if count == 1 else 'words'}: "
+        description=f"Tree of {count} {'word' if count == 1 else 'words'}: "
         f"{quoted(tree.sentence, tree.start, tree.end)}",
         width=layout.width + 2 * MARGIN,
         height=picture.floor + (46 if boundaries else 20),
@@ -75,7 +75,7 @@ def tree_svg(tree: Tree, *, theme: Theme = "light", boundaries: bool = False) ->
 
 
 class _Picture:
-    """The parts of a picture of a tree, each where the layout has it."""
+    """The parts of a picture of a tree at their places."""
 
     def __init__(self, layout: Layout, tags: list[str], mirrored: bool, paint: Paint) -> None:
         self.children, self.rows, self.shown_tags = layout.children, layout.rows, tags
@@ -92,7 +92,7 @@ class _Picture:
         self.floor = self.tags + (19 if any(tags) else 0)
 
     def middle(self, item: int) -> float:
-        """How far down the label of a span stands."""
+        """The vertical place of a span's label."""
         return self.top + (self.levels - self.rows[item]) * self.row
 
     def spans(self, tree: Tree, labels: list[str]) -> list[str]:
@@ -115,8 +115,8 @@ class _Picture:
     def edges(self, index: int) -> str:
         """The path from below a label to above each of its children.
 
-        Between the label and the next row it goes aslant or, if that would be too flat to follow,
-        along a bar; from there straight down, where nothing stands but what is below that child.
+        Edges go aslant to the next row or, where that would be too flat, along a bar. From there
+        they go straight down, where there are only descendants of the child.
         """
         x, y = self.centres[index], self.middle(index) + LABEL / 2 + 3
         gap = self.row - LABEL - 6
@@ -142,14 +142,14 @@ class _Picture:
         return "".join(parts)
 
     def above(self, item: int) -> float:
-        """Where an edge ends that comes down to an item."""
+        """The vertical place at which an edge to an item ends."""
         if self.rows[item]:
             return self.middle(item) - LABEL / 2 - 3
         tag = self.shown_tags[item - len(self.children)]
         return self.tags - TAG / 2 - 3 if tag else self.floor - WORD / 2 - 3
 
     def words(self, tree: Tree) -> list[str]:
-        """A group for each word: its tag and itself."""
+        """A group for each word, with its tag."""
         parts = []
         centres = self.centres[len(self.children) :]
         for leaf, tag, x in zip(tree.leaves, self.shown_tags, centres, strict=True):

@@ -1,4 +1,4 @@
-"""Trees in a terminal: box-drawing characters between labels, in columns."""
+"""Trees for the terminal, with box-drawing characters."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from fencepost.drawing.markup import NO_LABEL
 from fencepost.drawing.widths import REPLACEMENT, cells
 from fencepost.structure import Tree
 
-_LEFT_TO_RIGHT = "\u200e"  # a mark without width; text on both sides of it keeps its place
+_LEFT_TO_RIGHT = "\u200e"  # an invisible mark
 _STEERING = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
-_MORE = "⋮ "  # before lines whose outer levels are not drawn
+_MORE = "⋮ "  # before lines without their outer levels
 
 
 @lru_cache(maxsize=16384)
 def printable(text: str) -> str:
-    """A text that does nothing to a terminal but stand there: signs in place of what would."""
+    """A text without characters that control a terminal, which are replaced."""
     return "".join(map(_printable, text))
 
 
 def _printable(char: str) -> str:
     code = ord(char)
     if code < 32:
-        return chr(0x2400 + code)  # the picture of that control character
+        return chr(0x2400 + code)  # Unicode's picture of this control character
     if code in _STEERING or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}:
         return REPLACEMENT
     return char
 
 
 def pretty(tree: Tree, *, width: int = 100) -> str:
-    """A tree for the terminal: from the top down if that fits, otherwise sideways.
+    """A tree for the terminal: top down if it fits, else sideways.
 
     >>> print(pretty(Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat)))")))
            S
@@ -43,8 +43,8 @@ def pretty(tree: Tree, *, width: int = 100) -> str:
     The  cat  sat
 
     Args:
-        tree: of any depth.
-        width: the columns there are.
+        tree: a tree of any depth.
+        width: the columns of the terminal.
     """
     labels = [printable(span.label or "") or NO_LABEL for span in tree.spans]
     words = [printable(word) for word in tree.words]
@@ -63,7 +63,7 @@ def _upright(
 ) -> str:
     """The words along the bottom, every label centred over its children."""
     columns = [int(centre) for centre in layout.centres]
-    # Two lines for a row: what stands in it, and the edges that leave it.
+    # Two lines per row: its labels, and the edges below them.
     lines: list[list[tuple[int, int, str]]] = [[] for _ in range(2 * layout.levels + 2)]
     bottom = len(lines) - 2  # the tags; the words are below
 
@@ -90,7 +90,7 @@ def _upright(
 
 
 def _edges(places: Sequence[int], parent: int) -> str:
-    """What joins children at these columns to the parent above: `┌──┴──┐`."""
+    """The edges from a parent to children at these columns: `┌──┴──┐`."""
     if len(places) == 1:
         return "│"
     drawn = ["─"] * (places[-1] - places[0] + 1)
@@ -103,18 +103,18 @@ def _edges(places: Sequence[int], parent: int) -> str:
 
 
 def _line(texts: list[tuple[int, int, str]]) -> str:
-    """Texts at their columns; each comes with its column and its width."""
+    """A line with texts at their columns, given as column, width and text."""
     parts = []
     filled = 0
     for column, size, text in sorted(texts):
-        parts.append(" " * (column - filled) + kept_in_place(text))
+        parts.append(" " * (column - filled) + left_to_right(text))
         filled = column + size
     return "".join(parts).rstrip(" ")
 
 
 @lru_cache(maxsize=16384)
-def kept_in_place(text: str) -> str:
-    """A text that a terminal with support for right-to-left writing does not move."""
+def left_to_right(text: str) -> str:
+    """A text with marks around right-to-left words, which terminals would otherwise move."""
     if any(unicodedata.bidirectional(char) in {"R", "AL", "AN"} for char in text):
         return f"{_LEFT_TO_RIGHT}{text}{_LEFT_TO_RIGHT}"
     return text
@@ -123,7 +123,7 @@ def kept_in_place(text: str) -> str:
 def _sideways(
     tree: Tree, labels: Sequence[str], words: Sequence[str], tags: Sequence[str], *, width: int
 ) -> str:
-    """One label or word a line, each indented below its parent; the words in a column."""
+    """One label or word per line, indented below its parent, with the words in a column."""
     below = children_of(tree.spans, tree.start, tree.end)
     heads = [*labels, *tags]
     tails = [""] * len(labels) + list(words)
@@ -133,43 +133,43 @@ def _sideways(
     ]
     places = _places(below)
     indent, levels = _indentation(places, sizes, width=width)
-    open_levels: list[bool] = []  # of each level down to this line, whether more follows in it
+    open_levels: list[bool] = []  # for each level down to this line, whether more follows
     rows: list[tuple[int, str, int]] = []
     for item, depth, more in places:
         del open_levels[depth:]
         open_levels.append(more)
         prefix = _prefix(open_levels, depth, indent=indent, levels=levels)
-        # The lines of a prefix are all one column wide.
+        # All characters of a prefix are one column wide.
         rows.append((item, prefix, len(prefix) + cells(heads[item])))
     column = max(filled for item, _, filled in rows if tails[item]) + 2
     lines = []
     for item, prefix, filled in rows:
-        line = prefix + kept_in_place(heads[item])
+        line = prefix + left_to_right(heads[item])
         if tails[item]:
-            # A word that is too long for the column begins before it.
+            # A word that is too long begins before the column.
             start = min(column, width - cells(tails[item]))
-            line += " " * max(2, start - filled) + kept_in_place(tails[item])
+            line += " " * max(2, start - filled) + left_to_right(tails[item])
         lines.append(line)
     return "\n".join(lines)
 
 
 def _places(below: Sequence[Sequence[int]]) -> list[tuple[int, int, bool]]:
-    """Every item from the root down, with its depth and whether its parent has more after it."""
-    found = []
+    """Every item from the root down, with its depth and whether a sibling follows."""
+    places = []
     waiting = [(0, 0, False)]
     while waiting:
         item, depth, more = waiting.pop()
-        found.append((item, depth, more))
+        places.append((item, depth, more))
         if item < len(below):
             last = below[item][-1]
             waiting += ((child, depth + 1, child != last) for child in reversed(below[item]))
-    return found
+    return places
 
 
 def _indentation(
     places: Sequence[tuple[int, int, bool]], sizes: Sequence[int], *, width: int
 ) -> tuple[int, int]:
-    """The columns a level, and how many levels are drawn before the next starts at the left."""
+    """The columns per level, and the number of levels before indentation starts again."""
     deepest = max(depth for _, depth, _ in places)
     for indent in (3, 2):
         if all(indent * depth + sizes[item] <= width for item, depth, _ in places):
@@ -178,7 +178,7 @@ def _indentation(
 
 
 def _prefix(open_levels: Sequence[bool], depth: int, *, indent: int, levels: int) -> str:
-    """The lines left of an item: of the levels that go on, and of its own edge."""
+    """The lines left of an item: those of open levels, and its own edge."""
     if not depth:
         return ""
     first = (depth - 1) // levels * levels + 1

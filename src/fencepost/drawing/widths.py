@@ -1,4 +1,4 @@
-"""How wide a text is: in columns of a terminal, and in ems of a proportional font."""
+"""Widths of text: columns in a terminal, and ems in a proportional font."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
-REPLACEMENT = "\ufffd"  # stands where something cannot be shown
+REPLACEMENT = "\ufffd"  # for characters that cannot be shown
 
 _JOINER = "\u200d"
-_AS_PICTURE = "\ufe0f"  # the sign before it is shown as a picture, and so is wide
+_AS_PICTURE = "\ufe0f"  # makes the sign before it a picture, which is wide
 _SKINS = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _NEW_EMOJI = range(
     0x1F300, 0x1FB00
 )  # those among them that Python does not know yet are emoji, too
-_EAST_ASIAN = range(0x2E80, 0xA000)  # these are letters, or signs that are as wide as letters
+_EAST_ASIAN = range(0x2E80, 0xA000)  # letters, and signs as wide as letters
 
-# Advance widths of ASCII, from the blank on, in hundredths of an em: rounded up from a font that
-# is wider than most (DejaVu Sans). What fits by this table fits in Arial, Roboto or Segoe, too.
+# Advance widths of ASCII, from the blank on, in hundredths of an em, rounded up from a font that is
+# wider than most (DejaVu Sans): what fits by this table fits in Arial, Roboto and Segoe, too.
 _ASCII = (
     *(32, 41, 46, 84, 64, 95, 78, 28, 40, 40, 50, 84, 32, 37, 32, 34),
     *(64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 54),
@@ -27,7 +27,7 @@ _ASCII = (
     *(50, 62, 64, 55, 64, 62, 36, 64, 64, 28, 28, 58, 28, 98, 64, 62),
     *(64, 64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84),
 )
-_BOLD = 1.14  # how much wider bold letters are
+_BOLD = 1.14  # factor of bold letters
 _PICTURE = 1.4
 _BY_CATEGORY = {"Lu": 0.9, "Lt": 1.4, "Ll": 0.75, "Nd": 0.66, "Mc": 0.7, "Lm": 0.7, "Zs": 0.35}
 _LIGATURES = "ÆŒæœ"
@@ -38,7 +38,7 @@ _BY_SCRIPT = (  # letters without case, and a few that are wider than others
     (range(0x0600, 0x0800), 0.8),
     (range(0x0900, 0x0B80), 0.8),
     (range(0x0E00, 0x0F00), 0.7),
-    (range(0xFDFD, 0xFDFE), 12.0),  # a whole sentence in one sign
+    (range(0xFDFD, 0xFDFE), 12.0),  # a sentence in one sign
 )
 
 
@@ -66,21 +66,21 @@ def reads_right_to_left(words: tuple[str, ...]) -> bool:
 
 
 def direction(word: str, *, mirrored: bool) -> str:
-    """How a word is written, `rtl` or `ltr`; one without letters as the sentence around it."""
+    """The direction of a word, `rtl` or `ltr`; without letters that of its sentence."""
     leaning = _leaning(word)
     return "rtl" if leaning < 0 or (mirrored and not leaning) else "ltr"
 
 
 @lru_cache(maxsize=16384)
 def _leaning(word: str) -> int:
-    """The letters written from left to right, less those from right to left."""
+    """The number of letters written from left to right, minus those from right to left."""
     directions = [unicodedata.bidirectional(char) for char in word]
     return directions.count("L") - directions.count("R") - directions.count("AL")
 
 
 @lru_cache(maxsize=16384)
 def is_picture(word: str) -> bool:
-    """Whether a word is made of emoji, with no letter among them."""
+    """Whether a word has emoji and no letters."""
     if word.isascii() or any(map(str.isalpha, word)):
         return False
     return _AS_PICTURE in word or any(
@@ -89,7 +89,7 @@ def is_picture(word: str) -> bool:
 
 
 def _total(text: str, width: Callable[[str], float], picture: float) -> float:
-    """The sum of the widths of characters, with sequences of pictures counted once."""
+    """The sum of the widths of characters; emoji sequences count once."""
     total = last = 0.0
     joined = pictured = False
     base = ""
@@ -103,17 +103,17 @@ def _total(text: str, width: Callable[[str], float], picture: float) -> float:
                 total += max(0.0, picture - last)
                 last, pictured = max(last, picture), True
         elif not (pictured and ord(char) in _SKINS):
-            own = width(char)
-            if own:
-                base, last = char, own
+            size = width(char)
+            if size:
+                base, last = char, size
                 pictured = _is_emoji(char)
-            total += own
+            total += size
     return total
 
 
 @lru_cache(maxsize=16384)
 def _is_emoji(char: str) -> bool:
-    """Whether a character is shown as a picture without being asked to."""
+    """Whether a character is shown as a picture by default."""
     if not _is_wide(char) or ord(char) in _EAST_ASIAN:
         return False
     return unicodedata.category(char) in {"So", "Cn"}
@@ -137,7 +137,7 @@ def _cells(char: str) -> int:
 
 
 def _is_inner_jamo(char: str) -> bool:
-    """Whether a character is a vowel or a final of a Korean syllable, drawn into the first."""
+    """Whether a character is a vowel or final consonant drawn into a Korean syllable."""
     return "\u1160" <= char <= "\u11ff" or "\ud7b0" <= char <= "\ud7ff"
 
 
@@ -159,7 +159,7 @@ def _ems(char: str) -> float:
         if code in letters:
             return ems
     parts = unicodedata.normalize("NFKD", char)
-    if parts != char:  # a letter with its accents, or signs such as … that stand for several
+    if parts != char:  # a letter with accents, or a sign such as … for several
         accented = unicodedata.normalize("NFD", char) != char
         return max(sum(map(_ems, parts)), 0.0 if accented else _BY_CATEGORY.get(category, 0.0))
     return _BY_CATEGORY.get(category, 1.1)

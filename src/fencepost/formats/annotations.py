@@ -1,8 +1,8 @@
-"""Texts with marked characters, as annotation tools take them and give them back.
+"""Annotated texts, as annotation tools import and export them.
 
-A tool knows a text and labels for stretches of its characters. It hands data that it does not know
-back as it came, so the words of a sentence, its tags and its tree go there, under `KEY`. A text
-without them was never ours: its words and sentences are found by the rules of `standoff.py`.
+To a tool, a document is a text with labelled ranges of characters. Tools return unknown data
+unchanged, so the words of a sentence, its tags and its tree are stored under `KEY`. A text without
+this key is not from fencepost: the rules of `standoff.py` split it into sentences and words.
 """
 
 from __future__ import annotations
@@ -21,30 +21,23 @@ from fencepost.formats.standoff import Mention, Passage, passages, sentence_brea
 from fencepost.structure import Parse, Sentence, Span
 from fencepost.structure.serialization import DIGITS
 
-KEY = "fencepost"  # under which our own data stand beside a text
+KEY = "fencepost"  # of our data beside a text
 
 _BLANKS = " \t\r\n"
-_OWN = ("offsets", "tags", "tree")  # as JSON lines have them
+_KEYS = ("offsets", "tags", "tree")  # of our data, as in JSON lines
 
 
-class Marked(NamedTuple):
-    """A text with its mentions.
+class AnnotatedText(NamedTuple):
+    """A text with its mentions."""
 
-    Attributes:
-        text: of one document or one sentence.
-        mentions: None if nobody has looked for any.
-        name: of the text.
-        own: our data of a sentence, if we wrote it.
-    """
-
-    text: str
-    mentions: tuple[Mention, ...] | None
+    text: str  # of a document or a sentence
+    mentions: tuple[Mention, ...] | None  # None: not annotated
     name: str | None
-    own: Mapping[str, Any] | None
+    data: Mapping[str, Any] | None  # of a sentence that fencepost wrote
 
 
 class Utf16:
-    """Places in a text as JavaScript and Java count them: a character beyond U+FFFF is two.
+    """Offsets in UTF-16 units, as in JavaScript and Java: characters beyond U+FFFF count twice.
 
     >>> places = Utf16("a😀b")
     >>> [places.of(place) for place in range(4)]
@@ -58,48 +51,47 @@ class Utf16:
         self._units = [place + number for number, place in enumerate(self._wide)]
 
     def of(self, place: int) -> int:
-        """The units before a character."""
+        """The number of units before a character."""
         return place + bisect_left(self._wide, place)
 
     def characters(self, unit: int) -> int:
-        """The characters before a unit."""
+        """The number of characters before a unit."""
         return unit - bisect_left(self._units, unit)
 
 
 def text_entries(
-    line: int, marked: Callable[[], Marked], settings: ReadSettings, *, stem: str
+    line: int, load: Callable[[], AnnotatedText], settings: ReadSettings, *, stem: str
 ) -> Iterator[Entry]:
-    """The sentences of a text, still to be read.
+    """The sentences of a text.
 
     Args:
-        line: where the text stands.
-        marked: gives the text, or fails.
-        settings: how it is read.
-        stem: names the text if it has no name of its own.
+        line: the line of the text in its file.
+        load: returns the text, or raises a `DataError`.
+        settings: settings of reading.
+        stem: the name of a text without a name.
     """
     try:
-        found = marked()
-        if found.own is not None:
-            yield Entry(line, partial(_read_own, found, settings))
+        text = load()
+        if text.data is not None:
+            yield Entry(line, partial(_read_data, text, settings))
             return
         sentences = list(
             passages(
-                found.text,
-                found.mentions or (),
-                name=found.name or stem,
+                text.text,
+                text.mentions or (),
+                name=text.name or stem,
                 breaks=sentence_breaks,
             )
         )
     except DataError as error:
         yield Entry(line, partial(refuse, error))
         return
-    is_marked = found.mentions is not None
     for passage in sentences:
-        yield Entry(line, partial(_read, passage, is_marked, settings))
+        yield Entry(line, partial(_read, passage, text.mentions is not None, settings))
 
 
-def _read(passage: Passage, is_marked: bool, settings: ReadSettings) -> Iterator[Parse]:
-    if is_marked:
+def _read(passage: Passage, is_annotated: bool, settings: ReadSettings) -> Iterator[Parse]:
+    if is_annotated:
         yield parse_with_entities(
             passage.sentence, passage.entities, on_crossing=settings.on_crossing
         )
@@ -107,16 +99,16 @@ def _read(passage: Passage, is_marked: bool, settings: ReadSettings) -> Iterator
         yield Parse(passage.sentence)
 
 
-def _read_own(marked: Marked, settings: ReadSettings) -> Iterator[Parse]:
-    data: dict[str, Any] = {key: (marked.own or {}).get(key) for key in _OWN}
-    data |= {"text": marked.text, "id": marked.name}
-    if marked.mentions is not None:
-        data["entities"] = [list(trimmed(mention, marked.text)) for mention in marked.mentions]
+def _read_data(text: AnnotatedText, settings: ReadSettings) -> Iterator[Parse]:
+    data: dict[str, Any] = {key: (text.data or {}).get(key) for key in _KEYS}
+    data |= {"text": text.text, "id": text.name}
+    if text.mentions is not None:
+        data["entities"] = [list(trimmed(mention, text.text)) for mention in text.mentions]
     yield jsonl.parse_of(data, settings)
 
 
 def trimmed(mention: Mention, text: str) -> Mention:
-    """The mention without blanks that people mark along; other blanks may be words."""
+    """The mention without blanks at its ends; one of only blanks stays, as it may be a word."""
     start, end, label = mention
     marked = text[max(0, start) : max(0, end)]
     if not marked.strip(_BLANKS):
@@ -125,41 +117,41 @@ def trimmed(mention: Mention, text: str) -> Mention:
     return Mention(start + left, end - right, label)
 
 
-def own_of(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Our data beside a text; None if there are none."""
-    own = data.get(KEY)
-    return own if isinstance(own, dict) and own.get("offsets") is not None else None
+def data_in(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The data that fencepost wrote beside a text, if any."""
+    ours = data.get(KEY)
+    return ours if isinstance(ours, dict) and ours.get("offsets") is not None else None
 
 
 def with_text(sentence: Sentence) -> Sentence:
-    """A sentence with its own part of the text; without one, its words with blanks between."""
-    own = sentence.alone()
-    text = own.text or ""
-    if own.offsets is not None and own.words == tuple(text[a:b] for a, b in own.offsets):
-        return own
+    """A sentence with only its part of the text, or with its words joined by blanks."""
+    alone = sentence.alone()
+    text = alone.text or ""
+    if alone.offsets is not None and alone.words == tuple(text[a:b] for a, b in alone.offsets):
+        return alone
     words = sentence.words
     plain = Sentence.from_whitespace(words, (" ",) * len(words), tags=sentence.tags, id=sentence.id)
     return plain.alone()
 
 
 def data_of(parse: Parse) -> dict[str, Any]:
-    """The text of a sentence, its name, and our own data of it."""
+    """The text and the name of a sentence, and our data of it."""
     sentence = with_text(parse.sentence)
     written = replace(parse.over(sentence), entities=None).to_dict(digits=DIGITS)
     data: dict[str, Any] = {"text": sentence.text}
     if sentence.id is not None:
         data["id"] = sentence.id
-    return data | {KEY: {key: written[key] for key in _OWN if key in written}}
+    return data | {KEY: {key: written[key] for key in _KEYS if key in written}}
 
 
 def places_of(parse: Parse, spans: tuple[Span, ...]) -> list[tuple[int, int, str]]:
-    """The characters of spans in the text of `data_of`, with their labels."""
+    """The character ranges of spans in the text of `data_of`, with their labels."""
     sentence = with_text(parse.sentence)
-    found = []
+    places = []
     for span in spans:
         if not span.label:
             raise DataError(f"{span} has no label, which annotation tools need")
         place = sentence.characters(span.start, span.end)
         assert place is not None
-        found.append((*place, span.label))
-    return found
+        places.append((*place, span.label))
+    return places

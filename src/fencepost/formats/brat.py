@@ -1,10 +1,11 @@
-"""brat stand-off: a `.txt` with one sentence a line, an `.ann` with characters and labels.
+"""brat stand-off: a `.txt` with one sentence per line, an `.ann` with character ranges and labels.
 
     T1<TAB>ORG 4 16<TAB>Bank of Oslo            characters 4 to 16 are an ORG
     T2<TAB>PER 0 4;10 15<TAB>Anna Smith         an entity in fragments
 
-Fragments with only blanks between them are one entity; with words between them it has a gap, and
-follows the policy for entities that cross. Relations, events, attributes and notes are passed over.
+Fragments with only blanks between them are one entity. With words between them, the entity is
+discontinuous, and the policy for crossing entities applies. Relations, events, attributes and notes
+are ignored.
 """
 
 from __future__ import annotations
@@ -24,25 +25,25 @@ from pathlib import Path
 from fencepost.errors import DataError
 from fencepost.formats.data import entities_of
 from fencepost.formats.entries import Entry, parse_with_entities, refuse
-from fencepost.formats.files import Source, check_beginning, errors_named, written_whole
+from fencepost.formats.files import Source, atomic_output, check_beginning, output_errors
 from fencepost.formats.settings import ReadSettings, WriteSettings
-from fencepost.formats.standoff import Mention, Passage, passages, trim
+from fencepost.formats.standoff import Mention, Passage, passages, trim, without_blanks
 from fencepost.structure import Parse, Sentence
 
 _PLACE = r"[0-9]{1,18} [0-9]{1,18}"
 _ENTITY = re.compile(rf"T\S*\t(\S+) ({_PLACE}(?:;{_PLACE})*)\t(.*)", re.ASCII | re.DOTALL)
 _LABEL = re.compile(r"\S+", re.ASCII)
-_OTHERS = ("R", "E", "A", "M", "N", "#", "*")  # how annotations begin that are no entities
+_OTHERS = ("R", "E", "A", "M", "N", "#", "*")  # first letters of other annotations
 _NUMBER = re.compile(r"-[0-9]+\Z")
 _NOT_IN_NAMES = re.compile(r'\A\.|[\x00-\x1f/\\:*?"<>|]')
 
 
 def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
-    """The sentences of a document, still to be read; before them, what is wrong in its `.ann`."""
+    """The sentences of a document, after the errors in its `.ann`."""
     text_source, notes = _sources(source)
     text = _text(text_source)
     mentions: list[Mention] = []
-    gaps: list[int] = []  # where the entities begin that have a gap in them
+    gaps: list[int] = []  # starts of discontinuous entities
     for number, line in enumerate(notes.lines(), 1):
         if not line.strip() or line.startswith(_OTHERS):
             continue
@@ -58,10 +59,9 @@ def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
         else:
             gaps.append(fragments[0].start)
     gaps.sort()
-    source.name = text_source.name  # the lines of sentences are lines of the text
-    name = Path(source.name.removesuffix(".gz")).stem
+    source.name = text_source.name  # line numbers of sentences are those of the text
     number, counted = 1, 0
-    for passage in passages(text, mentions, name=name):
+    for passage in passages(text, mentions, name=source.stem):
         number += text.count("\n", counted, passage.start)
         counted = passage.start
         end = passage.start + len(passage.sentence.text or "")
@@ -70,7 +70,7 @@ def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
 
 
 def pair_of(path: Path) -> tuple[Path, Path] | None:
-    """The `.txt` and the `.ann` that one of them stands for; None for any other name."""
+    """The `.txt` and the `.ann` of a path to either; None for other paths."""
     packed = ".gz" if path.suffix == ".gz" else ""
     bare = path.with_suffix("") if packed else path
     if bare.suffix not in (".txt", ".ann"):
@@ -79,29 +79,29 @@ def pair_of(path: Path) -> tuple[Path, Path] | None:
 
 
 def _sources(source: Source) -> tuple[Source, Source]:
-    """Where the text and the annotations are read from; `source` is one of them."""
-    given = Path(source.path)
-    pair = pair_of(given)
+    """The sources of the text and of the annotations; `source` is one of them."""
+    path_read = Path(source.path)
+    pair = pair_of(path_read)
     if pair is None:
         raise DataError("brat is a pair of files: name its .ann or its .txt", path=source.name)
     for path in pair:
         if not path.exists():
             raise DataError(f"there is no such file, to go with {source.name}", path=str(path))
     text, notes = (
-        source if path == given else Source(path, encoding=source.encoding) for path in pair
+        source if path == path_read else Source(path, encoding=source.encoding) for path in pair
     )
     return text, notes
 
 
 def _text(source: Source) -> str:
-    """The characters of a file as they are, since annotations count them."""
+    """The characters of a file, all of which annotations count."""
     text = source.read_text()
-    # A byte order mark counts as a character, but is part of no word.
+    # A byte order mark counts as a character, but belongs to no word.
     return f" {text[1:]}" if text.startswith("\ufeff") else text
 
 
 def _entity(line: str, text: str) -> list[Mention]:
-    """What one line marks: a mention, or several with words between them."""
+    """The mention on a line, or several with words between them."""
     match = _ENTITY.fullmatch(line)
     if not match:
         raise DataError(
@@ -110,11 +110,11 @@ def _entity(line: str, text: str) -> list[Mention]:
     label, places, written = match.groups()
     pairs = (map(int, pair.split(" ")) for pair in places.split(";"))
     mentions = [trim(Mention(start, end, label), text) for start, end in pairs]
-    # Joined, fragments that overlap would be as large as a few bytes ask for.
+    # Joining overlapping fragments would let a few bytes ask for any amount of memory.
     if sum(mention.end - mention.start for mention in mentions) > len(text):
         raise DataError(f"the fragments of {label} overlap", kind="misaligned")
     marked = " ".join(text[mention.start : mention.end] for mention in mentions)
-    if _squeezed(marked) != _squeezed(written):
+    if without_blanks(marked) != without_blanks(written):
         raise DataError(
             f"{label} at characters {places} is {marked!r} in the text, and {written!r} here",
             kind="misaligned",
@@ -130,10 +130,6 @@ def _entity(line: str, text: str) -> list[Mention]:
     return joined
 
 
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
-
-
 def _read(passage: Passage, with_gaps: int, settings: ReadSettings) -> Iterator[Parse]:
     yield parse_with_entities(
         passage.sentence,
@@ -144,10 +140,10 @@ def _read(passage: Passage, with_gaps: int, settings: ReadSettings) -> Iterator[
 
 
 def save(parses: Iterable[Parse], path: Path, settings: WriteSettings) -> None:
-    """Write one pair of files, or a folder with a pair for each document.
+    """Write one pair of files, or a folder with one pair per document.
 
-    Sentences belong to the document that their id names before its number (`name-1`, `name-2`);
-    without an id, to one called `document`.
+    The id of a sentence names its document before the number (`name-1`, `name-2`); sentences
+    without an id belong to one called `document`.
     """
     pair = pair_of(path)
     if pair is not None:
@@ -171,7 +167,7 @@ def _document(parse: Parse) -> str:
 
 @contextmanager
 def _filled_whole(folder: Path) -> Iterator[Path]:
-    """A place for files, which appear in `folder` only when all have been written."""
+    """A temporary folder, whose files move to `folder` when all are complete."""
     is_new = not folder.exists()
     try:
         folder.mkdir(exist_ok=True)
@@ -190,7 +186,7 @@ def _filled_whole(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _moved_together() -> Iterator[Callable[[str, Path], None]]:
-    """How to move the two files of a pair: only when both are complete."""
+    """A function that moves the files of a pair, but only when both are complete."""
     drafts: list[tuple[str, Path]] = []
     try:
         yield lambda draft, target: drafts.append((draft, target))
@@ -201,16 +197,16 @@ def _moved_together() -> Iterator[Callable[[str, Path], None]]:
 
 
 def _move(drafts: Sequence[tuple[str, Path]]) -> None:
-    """Move annotations and their text, which comes last, to their places.
+    """Move annotations and their text, which is last, to their targets.
 
-    Two files cannot change at once. So the old annotations go first and the new ones come last: in
-    between the text has none, which the reader refuses, and never those of another text.
+    Two files cannot change at once. So the old annotations are removed first and the new ones come
+    last: meanwhile the text has no annotations, which the reader refuses, and never wrong ones.
     """
     for _, target in drafts[:-1]:
-        with errors_named(target):
+        with output_errors(target):
             target.unlink(missing_ok=True)
     for draft, target in reversed(drafts):
-        with errors_named(target):
+        with output_errors(target):
             os.replace(draft, target)
 
 
@@ -219,8 +215,8 @@ def _save_pair(parses: Iterable[Parse], pair: tuple[Path, Path], settings: Write
     position = number = 0
     with (
         _moved_together() as move,
-        written_whole(pair[0], move=move) as text_file,
-        written_whole(pair[1], move=move) as notes_file,
+        atomic_output(pair[0], move=move) as text_file,
+        atomic_output(pair[1], move=move) as notes_file,
     ):
         text, notes = writer(text_file), writer(notes_file)
         for parse in parses:
@@ -239,9 +235,9 @@ def _save_pair(parses: Iterable[Parse], pair: tuple[Path, Path], settings: Write
 
 
 def _line(sentence: Sentence) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The text of a sentence on one line, and where its words are in it.
+    """The text of a sentence on one line, and the offsets of its words.
 
-    Between words stands what stands there in its own text, or a blank if that is more than blanks.
+    The gaps between words are those of its text, or one blank where there is more than blanks.
     """
     if not sentence.words:
         raise DataError("a sentence without words is no line of text", kind="empty")

@@ -1,13 +1,13 @@
-"""UIMA CAS in XMI (`.xmi`), as INCEpTION and WebAnno export and import it: a document a file.
+"""UIMA CAS in XMI (`.xmi`), as INCEpTION and WebAnno export and import it: one document per file.
 
     <type:Sentence xmi:id="1" sofa="6" begin="0" end="10"/>
     <type:Token xmi:id="2" sofa="6" begin="0" end="3"/>
     <ner:NamedEntity xmi:id="3" sofa="6" begin="0" end="3" value="PER"/>
     <cas:Sofa xmi:id="6" sofaNum="1" sofaID="_InitialView" sofaString="Ann slept."/>
 
-Entities are named entities and the spans of custom layers, by their `value` or `label`, or else by
-the name of the layer. Places count in UTF-16. No description of types is needed, since an XMI file
-says what is in it by name; see decision 0023.
+Entities are named entities and the spans of custom layers. Their type is their `value` or `label`,
+or else the name of the layer. Offsets count UTF-16 units. A description of types is not needed,
+since XMI names the type of every element; see decision 0023.
 """
 
 from __future__ import annotations
@@ -18,11 +18,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
-from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from fencepost.errors import DataError
-from fencepost.formats.annotations import Marked, Utf16, places_of, text_entries, trimmed, with_text
+from fencepost.formats.annotations import (
+    AnnotatedText,
+    Utf16,
+    places_of,
+    text_entries,
+    trimmed,
+    with_text,
+)
 from fencepost.formats.corpora.markup import Event, events_in
 from fencepost.formats.data import entities_of
 from fencepost.formats.entries import Entry, parse_with_entities
@@ -35,7 +41,7 @@ _CORE = "http:///de/tudarmstadt/ukp/dkpro/core/api/"
 _SEGMENTS = f"{_CORE}segmentation/type.ecore"
 _TAGS = f"{_CORE}lexmorph/type/pos.ecore"
 _ENTITIES = f"{_CORE}ner/type.ecore"
-_CUSTOM = "http:///webanno/custom.ecore"  # layers that people make themselves
+_CUSTOM = "http:///webanno/custom.ecore"  # layers that users define
 _CAS = "http:///uima/cas.ecore"
 _XMI = "http://www.omg.org/XMI"
 _VIEW = "_InitialView"
@@ -57,7 +63,7 @@ _HEAD = (
 
 @dataclass(slots=True)
 class _Document:
-    """What a file says of its text, with places in characters."""
+    """The text of a file and its annotations, with offsets in characters."""
 
     text: str
     tokens: list[tuple[int, int]] = field(default_factory=list)
@@ -67,12 +73,11 @@ class _Document:
 
 
 def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
-    """The sentences of a document, still to be read."""
+    """The sentences of a document."""
     document = _document(source)
-    stem = Path(source.name.removesuffix(".gz")).stem
     if not document.tokens:
-        marked = Marked(document.text, tuple(document.entities), stem, None)
-        yield from text_entries(1, lambda: marked, settings, stem=stem)
+        text = AnnotatedText(document.text, tuple(document.entities), source.stem, None)
+        yield from text_entries(1, lambda: text, settings, stem=source.stem)
         return
     sentences = sorted(document.sentences or {(0, len(document.text)): None})
     tokens, entities = sorted(set(document.tokens)), sorted(document.entities)
@@ -82,7 +87,7 @@ def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
         inside = entities[bisect_left(entities, (start,)) : bisect_left(entities, (end,))]
         used += len(words) + len(inside)
         if words:
-            name = document.sentences.get((start, end)) or f"{stem}-{number}"
+            name = document.sentences.get((start, end)) or f"{source.stem}-{number}"
             yield Entry(1, partial(_read, document, words, inside, (start, end), name, settings))
     if used != len(tokens) + len(entities):
         raise DataError(
@@ -123,8 +128,8 @@ def _read(
 
 
 def _document(source: Source) -> _Document:
-    """What a file says; places become characters when all of it is known."""
-    found: list[tuple[str, str, Mapping[str, str], int]] = []
+    """The document in a file; offsets are converted when the text is known."""
+    elements: list[tuple[str, str, Mapping[str, str], int]] = []
     texts: dict[str, tuple[str, str]] = {}  # by number: the name of a view, and its text
     spaces: dict[str, str] = {}
     for event in events_in(BytesIO(source.read_whole()), source.name):
@@ -134,13 +139,13 @@ def _document(source: Source) -> _Document:
                 number = attributes.get("xmi:id", "")
                 texts[number] = (attributes.get("sofaID", ""), attributes.get("sofaString", ""))
             elif space in (_SEGMENTS, _TAGS, _ENTITIES, _CUSTOM) and "begin" in attributes:
-                found.append((space, kind, attributes, event.line))
+                elements.append((space, kind, attributes, event.line))
     view = next((key for key, (name, _) in texts.items() if name == _VIEW), None)
     if view is None:
         raise DataError(f"there is no text here: no Sofa with the id {_VIEW}", path=source.name)
     document = _Document(texts[view][1])
     places = Utf16(document.text)
-    for space, kind, attributes, line in found:
+    for space, kind, attributes, line in elements:
         if attributes.get("sofa") == view:
             try:
                 _add(document, space, kind, attributes, places)
@@ -150,7 +155,7 @@ def _document(source: Source) -> _Document:
 
 
 def _element(event: Event, spaces: dict[str, str]) -> tuple[str, str, Mapping[str, str]]:
-    """The name space of an element, its name without the prefix, and its attributes."""
+    """The namespace of an element, its name without the prefix, and its attributes."""
     for name, value in event.attributes.items():
         if name.startswith("xmlns:"):
             spaces[name[6:]] = value
@@ -161,7 +166,7 @@ def _element(event: Event, spaces: dict[str, str]) -> tuple[str, str, Mapping[st
 def _add(
     document: _Document, space: str, kind: str, attributes: Mapping[str, str], places: Utf16
 ) -> None:
-    """Put down what one element says of a place in the text."""
+    """Add the annotation of one element."""
     try:
         start, end = (places.characters(int(attributes[name])) for name in ("begin", "end"))
     except (KeyError, ValueError) as error:
@@ -178,7 +183,7 @@ def _add(
             document.tokens.append((start, end))
     elif space == _TAGS:
         document.tags[start, end] = attributes.get("PosValue", "")
-    elif space == _ENTITIES or "Governor" not in attributes:  # which a relation has
+    elif space == _ENTITIES or "Governor" not in attributes:  # relations have a Governor
         label = attributes.get("value", attributes.get("label", ""))
         if not label and space == _ENTITIES:
             raise DataError(f"{kind} at {start} to {end} has no value", kind="layer")
@@ -186,7 +191,7 @@ def _add(
 
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
-    """The text of a file: one document, with a sentence a line."""
+    """The text of a file: one document, with one sentence per line."""
     yield f'<?xml version="1.0" encoding="{settings.encoding}"?>\n{_HEAD}'
     lines: list[str] = []
     position = number = 0
@@ -212,15 +217,15 @@ def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
             rows.append(("ner:NamedEntity", units.of(start), units.of(end), {"value": label}))
         for name, start, end, features in rows:
             number += 1
-            told = {"begin": position + start, "end": position + end, **features}
-            yield _told(name, {"xmi:id": number + 1, "sofa": 1, **told})
+            offsets = {"begin": position + start, "end": position + end, **features}
+            yield _element_text(name, {"xmi:id": number + 1, "sofa": 1, **offsets})
         lines.append(text)
         position += last + 1
     text = "\n".join(lines)
     view = {"xmi:id": 1, "sofaNum": 1, "sofaID": _VIEW, "mimeType": "text", "sofaString": text}
-    yield _told("cas:Sofa", view)
+    yield _element_text("cas:Sofa", view)
     members = " ".join(map(str, range(2, number + 2)))
-    yield _told("cas:View", {"sofa": 1, "members": members}) + "</xmi:XMI>\n"
+    yield _element_text("cas:View", {"sofa": 1, "members": members}) + "</xmi:XMI>\n"
 
 
 def _check_xml(*texts: str) -> None:
@@ -230,6 +235,6 @@ def _check_xml(*texts: str) -> None:
             raise DataError(f"{text!r:.100} holds {match[0]!r}, which XML cannot say")
 
 
-def _told(name: str, attributes: Mapping[str, object]) -> str:
-    told = (f"{key}={quoteattr(str(value))}" for key, value in attributes.items())
-    return f"<{name} {' '.join(told)}/>\n"
+def _element_text(name: str, attributes: Mapping[str, object]) -> str:
+    values = (f"{key}={quoteattr(str(value))}" for key, value in attributes.items())
+    return f"<{name} {' '.join(values)}/>\n"

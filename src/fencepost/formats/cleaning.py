@@ -1,4 +1,4 @@
-"""What treebanks hold and parsers leave out or name differently: traces, functions, labels."""
+"""Cleaning of treebanks: remove traces, function tags and features; rename labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FEATURES = re.compile(r"##.*##$", re.DOTALL)
 
 
 def clean(tree: Tree, settings: ReadSettings) -> Tree:
-    """A tree without what the settings say to drop, and with the labels that they map to."""
+    """A tree with the settings applied: parts dropped and labels mapped."""
     if settings.drop_features:
         tree = drop_features(tree)
     if settings.drop_traces:
@@ -34,7 +34,7 @@ def clean(tree: Tree, settings: ReadSettings) -> Tree:
 
 
 def clean_parse(parse: Parse, settings: ReadSettings) -> Parse:
-    """A parse whose tree and tags are as `clean` has them; entities stay on their words."""
+    """A parse with a cleaned tree and cleaned tags; entities stay on their words."""
     if parse.tree is None:
         if not settings.rename_tags:
             return parse
@@ -43,40 +43,40 @@ def clean_parse(parse: Parse, settings: ReadSettings) -> Parse:
     if tree is parse.tree:
         return parse
     entities, dropped = parse.entities, parse.dropped
-    if len(tree.sentence) < len(parse.sentence):  # traces are gone
-        kept = [index for index, tag in enumerate(parse.tree.tags) if tag != TRACE]
-        entities = None if entities is None else _moved(entities, kept)
-        dropped = _moved(dropped, kept)
+    if len(tree.sentence) < len(parse.sentence):  # traces were dropped
+        indices = [index for index, tag in enumerate(parse.tree.tags) if tag != TRACE]
+        entities = None if entities is None else _moved(entities, indices)
+        dropped = _moved(dropped, indices)
     return replace(parse, sentence=tree.sentence, tree=tree, entities=entities, dropped=dropped)
 
 
 def drop_traces(tree: Tree) -> Tree:
-    """A tree without traces (`-NONE-`) and without the nodes that this leaves empty."""
+    """A tree without traces (`-NONE-`) and the nodes that this leaves empty."""
     if TRACE not in tree.tags:
         return tree
-    kept = [index for index, tag in enumerate(tree.tags) if tag != TRACE]
-    if not kept:
+    indices = [index for index, tag in enumerate(tree.tags) if tag != TRACE]
+    if not indices:
         raise DataError("nothing is left of this tree without its traces", kind="empty")
-    return Tree(_words_of(tree.sentence, kept), _moved(tree.spans, kept))
+    return Tree(_words_of(tree.sentence, indices), _moved(tree.spans, indices))
 
 
-def _words_of(sentence: Sentence, kept: Sequence[int]) -> Sentence:
-    """A sentence with some of its words."""
+def _words_of(sentence: Sentence, indices: Sequence[int]) -> Sentence:
+    """A sentence with only the words at these indices."""
     tags, offsets = sentence.tags, sentence.offsets
     return replace(
         sentence,
-        words=tuple(sentence.words[index] for index in kept),
-        tags=None if tags is None else tuple(tags[index] for index in kept),
-        offsets=None if offsets is None else tuple(offsets[index] for index in kept),
+        words=tuple(sentence.words[index] for index in indices),
+        tags=None if tags is None else tuple(tags[index] for index in indices),
+        offsets=None if offsets is None else tuple(offsets[index] for index in indices),
     )
 
 
-def _moved(spans: Iterable[Span], kept: Sequence[int]) -> tuple[Span, ...]:
-    """Spans over the words that are kept; those without any are gone."""
+def _moved(spans: Iterable[Span], indices: Sequence[int]) -> tuple[Span, ...]:
+    """Spans over only the words at these indices, without those that become empty."""
     return spans_of(
         (start, end, label)
         for start, end, label in (
-            (bisect_left(kept, span.start), bisect_left(kept, span.end), span.label)
+            (bisect_left(indices, span.start), bisect_left(indices, span.end), span.label)
             for span in spans
         )
         if start < end
@@ -84,7 +84,7 @@ def _moved(spans: Iterable[Span], kept: Sequence[int]) -> tuple[Span, ...]:
 
 
 def drop_functions(tree: Tree) -> Tree:
-    """A tree whose phrases are named by their category alone; tags stay as they are."""
+    """A tree whose phrases are labelled with their category alone; tags stay."""
     return Tree(
         tree.sentence,
         spans_of((start, end, without_function(label or "")) for start, end, label in tree.spans),
@@ -118,19 +118,19 @@ def _without_features(label: str) -> str:
 def map_labels(
     spans: Iterable[Span], tags: Sequence[str], settings: ReadSettings
 ) -> tuple[Span, ...]:
-    """Spans of a tree with labels as the settings say: renamed, then relabelled, then spliced.
+    """Spans of a tree with labels mapped: renamed, then relabelled, then spliced.
 
     Args:
-        spans: from the root down.
-        tags: of the words, already renamed; none if there are none.
-        settings: `rename`, `relabel` and `splice`.
+        spans: the spans, from the root down.
+        tags: the tags of the words, already renamed; empty if unknown.
+        settings: with `rename`, `relabel` and `splice`.
     """
     spans = rename(spans, settings.rename)
     return splice(relabel(spans, tags, settings.relabel), settings.splice)
 
 
 def rename(spans: Iterable[Span], names: Mapping[str, str]) -> tuple[Span, ...]:
-    """Spans whose labels are exchanged for others, each once.
+    """Spans with labels replaced, each once.
 
     >>> rename([Span(0, 3, "A"), Span(0, 1, "B")], {"A": "B", "B": "C"})
     (Span(start=0, end=3, label='B'), Span(start=0, end=1, label='C'))
@@ -139,7 +139,7 @@ def rename(spans: Iterable[Span], names: Mapping[str, str]) -> tuple[Span, ...]:
 
 
 def rename_tags(tags: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
-    """Tags that are exchanged for others, each once."""
+    """Tags replaced by others, each once."""
     return tuple(names.get(tag, tag) for tag in tags)
 
 
@@ -152,9 +152,9 @@ def _with_tags_renamed(sentence: Sentence, settings: ReadSettings) -> Sentence:
 def relabel(
     spans: Iterable[Span], tags: Sequence[str], rules: Iterable[Relabel]
 ) -> tuple[Span, ...]:
-    """Spans of which those over one word get another label where its tag says so.
+    """Spans with those over one word relabelled by the tag of this word.
 
-    The first rule that fits a span counts.
+    The first rule that fits a span applies.
 
     >>> spans, rule = [Span(0, 2, "NP"), Span(0, 1, "NP")], Relabel("NP", ("WP", "WDT"), "WHNP")
     >>> relabel(spans, ["WP", "NN"], [rule])
@@ -173,16 +173,16 @@ def relabel(
 
 
 def splice(spans: Iterable[Span], labels: Iterable[str]) -> tuple[Span, ...]:
-    """Spans without those of some labels, whose children so move up.
+    """Spans without those of some labels; their children move up.
 
-    The first span stays if no other would hold all words.
+    The first span stays if no other holds all words.
 
     >>> splice([Span(0, 3, "NML"), Span(0, 2, "NML"), Span(0, 1, "NP")], ["NML"])
     (Span(start=0, end=3, label='NML'), Span(start=0, end=1, label='NP'))
     """
     out = frozenset(labels)
     spans = tuple(spans)
-    kept = tuple(span for span in spans if span.label not in out)
-    if spans and (not kept or kept[0][:2] != spans[0][:2]):
-        return (spans[0], *kept)
-    return kept
+    remaining = tuple(span for span in spans if span.label not in out)
+    if spans and (not remaining or remaining[0][:2] != spans[0][:2]):
+        return (spans[0], *remaining)
+    return remaining

@@ -1,13 +1,12 @@
-"""CoNLL columns: one word a line with a label for each layer of entities; then an empty line.
+"""CoNLL columns: one word per line with a label for each layer of entities; then an empty line.
 
     Bank    B-ORG   O
     of      I-ORG   O
     Oslo    I-ORG   B-LOC
 
-Layers nest as GermEval writes them, the outermost first. Which columns and which scheme a file has
-is found by going through it once before it is read. Chunks look like entities, but have other
-types: columns of them before the entities, as in CoNLL-2003, are left out if a column of tags shows
-what they are; else `entity_columns` has to tell which are meant.
+Layers nest as in GermEval, outermost first. A first pass over a file finds its columns and scheme.
+Chunks look like entities with other types: columns of chunks before the entities, as in CoNLL-2003,
+are ignored if there is also a column of tags; else `entity_columns` has to name the columns.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from typing import NamedTuple
 from fencepost.errors import DataError
 from fencepost.formats.data import entities_of
 from fencepost.formats.entries import Entry, parse_with_entities
-from fencepost.formats.files import STANDARD, Source, check_beginning, kept_meanwhile
+from fencepost.formats.files import STANDARD, Source, check_beginning, scratch_errors
 from fencepost.formats.schemes import evidence, label_of, labels_for, spans_in
 from fencepost.formats.settings import ReadSettings, Scheme, WriteSettings
 from fencepost.structure import Parse, Sentence, Span
@@ -42,7 +41,7 @@ _CHUNKS = frozenset(  # CoNLL-2000's types
 class _Row(NamedTuple):
     line: int
     columns: list[str]
-    doubtful: bool  # whether it looks like a comment, as a row of the word `#` does
+    doubtful: bool  # it may be a comment, or a row of the word `#`
 
 
 class _Layout(NamedTuple):
@@ -52,7 +51,7 @@ class _Layout(NamedTuple):
 
 
 def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
-    """The sentences of a file, still to be read."""
+    """The sentences of a file."""
     with _readable_twice(source) as (first, second):
         layout = _layout(first, settings)
         for rows in _sentences(second, settings):
@@ -61,12 +60,12 @@ def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
 
 @contextmanager
 def _readable_twice(source: Source) -> Iterator[tuple[Source, Source]]:
-    """Two sources of the same lines; what comes through a pipe is kept on the disk meanwhile."""
+    """Two sources of the same lines; the lines of a pipe are copied to a temporary file."""
     with tempfile.TemporaryDirectory() as folder:
         if str(source.path) == STANDARD or not os.path.isfile(source.path):
             path = Path(folder, "lines")
-            with kept_meanwhile(), source.open() as piped, open(path, "wb") as kept:
-                kept.writelines(source.byte_lines(piped))
+            with scratch_errors(), source.open() as piped, open(path, "wb") as copy:
+                copy.writelines(source.byte_lines(piped))
             source.path = path
         first = Source(source.path, encoding=source.encoding, forgiving=source.forgiving)
         first.name = source.name
@@ -80,7 +79,7 @@ def _sentences(source: Source, settings: ReadSettings) -> Iterator[list[_Row]]:
         if _DOCUMENT.match(line):
             continue
         if line.strip():
-            # Where there are tabs, words may hold blanks.
+            # In columns separated by tabs, words may contain blanks.
             columns = line.split("\t") if "\t" in line else [c for c in line.split(" ") if c]
             rows.append(_Row(number, columns, bool(_COMMENT.match(line))))
             continue
@@ -94,7 +93,7 @@ def _sentences(source: Source, settings: ReadSettings) -> Iterator[list[_Row]]:
 
 
 def _drop_empty_ends(rows: list[_Row]) -> None:
-    """Take off the empty columns at the end of all rows: LitBank's rows end in a tab."""
+    """Remove empty last columns of all rows: rows of LitBank end with a tab."""
     sure = [row for row in rows if not row.doubtful] or rows
     while not any(row.columns[-1] for row in sure):
         for row in rows:
@@ -103,7 +102,7 @@ def _drop_empty_ends(rows: list[_Row]) -> None:
 
 
 def _without_comments(rows: list[_Row], column: int) -> list[_Row]:
-    """The rows that are surely rows, and those that are as wide and have a label too."""
+    """The rows that cannot be comments, and doubtful ones of the same width with a label."""
     sure = [row for row in rows if not row.doubtful]
     widths = {_width(sure)} if sure else {len(row.columns) for row in rows} - {1}
     return [
@@ -115,28 +114,28 @@ def _without_comments(rows: list[_Row], column: int) -> list[_Row]:
 
 
 def _width(rows: Sequence[_Row]) -> int:
-    """How many columns most of the rows have."""
+    """The most frequent number of columns."""
     return Counter(len(row.columns) for row in rows).most_common(1)[0][0]
 
 
 def _layout(source: Source, settings: ReadSettings) -> _Layout:
-    """Which columns hold what, and the scheme: what the settings say, else what most rows show.
+    """The columns and the scheme, from the settings or else from most rows.
 
-    If a column had to be right in every row, a slip in one row would hide a whole layer.
+    Requiring a column to be right in every row would let one slip hide a whole layer.
     """
-    told = {0, settings.word_column, settings.tag_column}  # these are never labels
-    runs: Counter[int] = Counter()  # how many labels the rows end with
+    reserved = {0, settings.word_column, settings.tag_column}  # these are never labels
+    runs: Counter[int] = Counter()  # numbers of labels at the end of rows
     numbered = 0
-    shown: dict[tuple[int, Scheme], int] = {}  # by column and scheme, the first line with evidence
-    chunks: set[int] = set()  # the columns with a type of chunks
-    others: set[int] = set()  # and those with any other type
+    shown: dict[tuple[int, Scheme], int] = {}  # column and scheme to the first line with evidence
+    chunks: set[int] = set()  # columns with types of chunks
+    others: set[int] = set()  # columns with other types
     narrowest = sys.maxsize
     for rows in _sentences(source, settings):
         width = _width(rows)
         if any(len(row.columns) != width for row in rows):
-            continue  # it will be refused when it is read
+            continue  # an error when it is read
         narrowest = min(narrowest, width)
-        taken = {column for column in range(width) if told & {column, column - width}}
+        taken = {column for column in range(width) if reserved & {column, column - width}}
         here = [_labels_at_end(row.columns, taken) for row in rows]
         runs.update(here)
         for number, (row, run) in enumerate(zip(rows, here, strict=True), 1):
@@ -146,7 +145,7 @@ def _layout(source: Source, settings: ReadSettings) -> _Layout:
             for _, kind in filter(None, map(label_of, labels)):
                 if kind is not None:
                     (chunks if kind in _CHUNKS else others).add(column)
-            if all(map(label_of, labels)):  # a label beside a slip shows nothing
+            if all(map(label_of, labels)):  # next to a slip, labels are no evidence
                 for index, scheme in evidence(labels):
                     shown.setdefault((column, scheme), rows[index].line)
     half = max(1, runs.total()) / 2
@@ -175,9 +174,9 @@ def _layout(source: Source, settings: ReadSettings) -> _Layout:
 def _behind_chunks(
     columns: tuple[int, ...], chunks: set[int], spare: int, name: str
 ) -> tuple[int, ...]:
-    """The columns of entities; those up to the last one of chunks that another follows are not.
+    """The columns after the last one of chunks that is followed by others.
 
-    If all are of chunks, they are what the file is about.
+    If all columns are of chunks, these are the annotation.
     """
     last = max((c for c in columns if c in chunks and c + 1 in {*columns} - chunks), default=None)
     if last is None:
@@ -204,7 +203,7 @@ def _labels_at_end(columns: list[str], taken: set[int]) -> int:
 
 
 def _scheme(columns: Sequence[int], shown: dict[tuple[int, Scheme], int], name: str) -> Scheme:
-    """The scheme that the columns show; BIO if they show none."""
+    """The scheme with evidence in the columns; BIO without any."""
     lines: dict[Scheme, int] = {}
     for (column, scheme), line in shown.items():
         if column in columns:
@@ -249,14 +248,14 @@ def _read(rows: list[_Row], layout: _Layout, settings: ReadSettings) -> Iterator
 
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
-    """The text of a file: words, and as many layers of labels as the deepest nesting takes.
+    """The text of a file: words with as many columns of labels as entities nest deep.
 
-    How many that is shows only at the end. Until then the rows are kept on the disk.
+    This depth is known only at the end, so rows are written to a temporary file first.
     """
     layers = 1
     with (
-        kept_meanwhile(),
-        tempfile.TemporaryFile("w+", encoding=settings.encoding, newline="\n") as kept,
+        scratch_errors(),
+        tempfile.TemporaryFile("w+", encoding=settings.encoding, newline="\n") as scratch,
     ):
         for number, parse in enumerate(parses):
             entities = entities_of(parse)
@@ -266,16 +265,16 @@ def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
             labels = labels_for(len(parse.words), entities, settings.scheme)
             for word, around in zip(parse.words, labels, strict=True):
                 layers = max(layers, len(around))
-                kept.write("\t".join((word, *around)) + "\n")
-            kept.write("\n")
-        kept.seek(0)
-        for line in kept:
+                scratch.write("\t".join((word, *around)) + "\n")
+            scratch.write("\n")
+        scratch.seek(0)
+        for line in scratch:
             outside = "\tO" * (layers - line.count("\t"))
             yield line if line == "\n" else f"{line[:-1]}{outside}\n"
 
 
 def _check(words: Sequence[str], entities: Sequence[Span]) -> None:
-    """Refuse what would not come back as it is."""
+    """Refuse what would be read differently."""
     if not words:
         raise DataError("a sentence without words cannot be said in columns", kind="empty")
     for word in words:

@@ -1,4 +1,4 @@
-"""CoNLL-U: a word a line with ten columns, comments before them; then an empty line.
+"""CoNLL-U: comments, then one word per line in ten columns, then an empty line.
 
     # sent_id = 1
     # text = Ann slept.
@@ -8,9 +8,9 @@
     2   slept   _   _   VBD   _   _   _   _   SpaceAfter=No
     3   .       _   _   .     _   _   _   _   _
 
-Trees and entities stand in comments, which other programs leave alone; Stanza has the tree in the
-same one. Words are the syntactic ones (1, 2, 3, …), whose tags are those of XPOS, or of UPOS in a
-sentence without any. Tokens of several words (`1-2`) and empty nodes (`1.1`) are no words.
+Trees and entities are comments, which other programs ignore; Stanza has the same comment for trees.
+Words are the syntactic words (1, 2, 3, …). Their tags are XPOS, or UPOS in a sentence without XPOS.
+Multiword tokens (`1-2`) and empty nodes (`1.1`) are not words.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence, Tree
 
 _COMMENT = re.compile(r"#\s*([\w.]+)\s*=\s?(.*)", re.DOTALL)
-_RANGE = re.compile(r"[0-9]{1,9}[-.][0-9]{1,9}")  # a token of several words; no word
+_RANGE = re.compile(r"[0-9]{1,9}[-.][0-9]{1,9}")  # a multiword token, or an empty node
 _NOTHING = "_"
 _ID, _FORM, _UPOS, _XPOS, _MISC = 0, 1, 3, 4, 9
 _COLUMNS = 10
-_ALONE = "SpaceAfter=No"
+_NO_SPACE = "SpaceAfter=No"
 
 
 class _Row(NamedTuple):
@@ -44,7 +44,7 @@ class _Row(NamedTuple):
 
 
 def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
-    """The sentences of a file, still to be read."""
+    """The sentences of a file."""
     comments: dict[str, str] = {}
     rows: list[_Row] = []
     for number, line in enumerate(chain(source.lines(), [""]), 1):
@@ -63,13 +63,11 @@ def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
 def _read(
     rows: Sequence[_Row], comments: Mapping[str, str], settings: ReadSettings
 ) -> Iterator[Parse]:
-    words = [row.columns for row in rows if _is_word(row)]
-    for number, (row, columns) in enumerate(
-        ((row, row.columns) for row in rows if not _RANGE.fullmatch(row.columns[_ID])), 1
-    ):
+    words = [row for row in rows if _is_word(row)]
+    for number, (line, columns) in enumerate(words, 1):
         if columns[_ID] != str(number):
-            raise DataError(f"word {number} has the number {columns[_ID]!r:.100}", line=row.line)
-    forms = tuple(columns[_FORM] for columns in words)
+            raise DataError(f"word {number} has the number {columns[_ID]!r:.100}", line=line)
+    forms = tuple(columns[_FORM] for _, columns in words)
     tags = _tags(words, _XPOS) or _tags(words, _UPOS)
     text, offsets = _text(rows, forms, comments.get("text"))
     tree, entities = comments.get("constituency"), comments.get("entities")
@@ -78,14 +76,13 @@ def _read(
         "tree": tree if tree is None or not tree.startswith("[") else _from_json("tree", tree),
         "entities": None if entities is None else _from_json("entities", entities),
     }
-    found = jsonl.parse_of(data, settings)
+    parse = jsonl.parse_of(data, settings)
     sentence = Sentence(forms, tags, text, offsets, comments.get("sent_id"))
-    drawn = None if found.tree is None else Tree(sentence, found.tree.spans)
-    yield Parse(sentence, drawn, found.entities, found.dropped)
+    yield parse.over(sentence)
 
 
 def _is_word(row: _Row) -> bool:
-    """Whether a line is a word, and not a token of several or an empty node."""
+    """Whether a line is a word, not a multiword token or an empty node."""
     if len(row.columns) != _COLUMNS:
         raise DataError(
             f"{len(row.columns)} columns, where CoNLL-U has {_COLUMNS}, with tabs between them",
@@ -96,9 +93,10 @@ def _is_word(row: _Row) -> bool:
     return not _RANGE.fullmatch(row.columns[_ID])
 
 
-def _tags(words: Sequence[Sequence[str]], column: int) -> tuple[str, ...] | None:
-    """The tags in a column; None if there are none."""
-    tags = tuple("" if word[column] == _NOTHING else word[column] for word in words)
+def _tags(words: Iterable[_Row], column: int) -> tuple[str, ...] | None:
+    """The tags in a column; None if it has none."""
+    values = (row.columns[column] for row in words)
+    tags = tuple("" if value == _NOTHING else value for value in values)
     return tags if any(tags) else None
 
 
@@ -110,30 +108,25 @@ def _from_json(name: str, comment: str) -> Any:
 
 
 def _text(
-    rows: Sequence[_Row], words: Sequence[str], told: str | None
+    rows: Sequence[_Row], words: Sequence[str], text: str | None
 ) -> tuple[str | None, tuple[tuple[int, int], ...] | None]:
-    """The text of a sentence, and where its words stand in it.
+    """The text of a sentence and the offsets of its words.
 
-    Words that a token stands for may be others than its letters, as French `de le` for `du`. Then
-    there are no offsets.
+    The words of a multiword token may not be in the text, as French `de le` for `du`. Then there
+    are no offsets.
     """
-    if told is None and any(_ALONE in row.columns[_MISC].split("|") for row in rows):
-        told = "".join(_with_space(row) for row in _tokens(rows)).rstrip(" ")
-    if told is None:
+    if text is None and any(_NO_SPACE in row.columns[_MISC].split("|") for row in rows):
+        text = "".join(_with_space(row) for row in _tokens(rows)).rstrip(" ")
+    if text is None:
         return None, None
-    offsets: list[tuple[int, int]] = []
-    place = 0
-    for word in words:
-        start = told.find(word, place)
-        if start < 0 or told[place:start].strip():
-            return told, None
-        place = start + len(word)
-        offsets.append((start, place))
-    return told, tuple(offsets)
+    try:
+        return text, tuple(jsonl.find_words(words, text))
+    except DataError:
+        return text, None
 
 
 def _tokens(rows: Iterable[_Row]) -> Iterator[_Row]:
-    """The lines that stand in the text: a token instead of its words, and no empty nodes."""
+    """The lines that make up the text: multiword tokens instead of their words, no empty nodes."""
     behind = 0
     for row in rows:
         first, dash, last = row.columns[_ID].partition("-")
@@ -144,7 +137,7 @@ def _tokens(rows: Iterable[_Row]) -> Iterator[_Row]:
 
 
 def _with_space(row: _Row) -> str:
-    return row.columns[_FORM] + ("" if _ALONE in row.columns[_MISC].split("|") else " ")
+    return row.columns[_FORM] + ("" if _NO_SPACE in row.columns[_MISC].split("|") else " ")
 
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
@@ -170,7 +163,7 @@ def _comments(parse: Parse) -> Iterator[str]:
 
 
 def _constituency(tree: Tree) -> str:
-    """A tree as brackets; as spans where a word or a label is such that brackets cannot say it."""
+    """A tree as brackets, or as spans if brackets cannot express a word or label."""
     try:
         return tree.to_brackets()
     except DataError:
@@ -178,10 +171,10 @@ def _constituency(tree: Tree) -> str:
 
 
 def _spaced(sentence: Sentence) -> Sentence:
-    """A sentence with a blank or nothing between words."""
-    own = with_text(sentence)
-    spaces = [" " if gap else "" for gap in (own.whitespace or ())[:-1]]
-    return Sentence.from_whitespace(own.words, [*spaces, ""], tags=own.tags)
+    """A sentence with one blank or nothing between words."""
+    whole = with_text(sentence)
+    spaces = [" " if gap else "" for gap in (whole.whitespace or ())[:-1]]
+    return Sentence.from_whitespace(whole.words, [*spaces, ""], tags=whole.tags)
 
 
 def _lines(parse: Parse) -> Iterator[str]:
@@ -194,5 +187,5 @@ def _lines(parse: Parse) -> Iterator[str]:
                 raise DataError(f"{value!r} cannot be said in columns")
         if tag == _NOTHING:
             raise DataError("the tag '_' stands for none here, so it cannot be said")
-        misc = _NOTHING if gap else _ALONE
+        misc = _NOTHING if gap else _NO_SPACE
         yield "\t".join((str(number), word, *"__", tag or _NOTHING, *"____", misc))

@@ -1,4 +1,4 @@
-"""Nested entities in three lines a sentence: words / `start,end LABEL|start,end LABEL` / empty."""
+"""Nested entities, three lines per sentence: words / `start,end LABEL|start,end LABEL` / empty."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _ENTITY = re.compile(r"(\d{1,18}),(\d{1,18}) (.+)", re.DOTALL)
 
 
 def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
-    """The sentences of a file, still to be read."""
-    held: list[str] = []
+    """The sentences of a file."""
+    block: list[str] = []
     first = 1
     number = 0
     for number, line in enumerate(source.lines(), 1):
-        held.append(line)
-        if len(held) == 3:
-            yield Entry(first, partial(_read, held, first, settings))
-            held, first = [], number + 1
-    while held and not held[-1]:
-        held.pop()
-    if held:  # the last sentence may go without its empty lines
-        held += [""] * (3 - len(held))
-        yield Entry(first, partial(_read, held, first, settings))
+        block.append(line)
+        if len(block) == 3:
+            yield Entry(first, partial(_read, block, first, settings))
+            block, first = [], number + 1
+    while block and not block[-1]:
+        block.pop()
+    if block:  # the last sentence may lack its empty lines
+        block += [""] * (3 - len(block))
+        yield Entry(first, partial(_read, block, first, settings))
 
 
 def _read(lines: list[str], first: int, settings: ReadSettings) -> Iterator[Parse]:
@@ -61,7 +61,7 @@ def _entity(text: str) -> Span:
 
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
-    """The text of a file, three lines a sentence."""
+    """The text of a file: three lines per sentence."""
     for number, parse in enumerate(parses):
         entities = entities_of(parse)
         if not parse.words:
@@ -79,7 +79,7 @@ def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
 
 
 def entities_of(parse: Parse) -> tuple[Span, ...]:
-    """The entities of a parse that has to have them."""
+    """The entities of a parse; a parse without this layer is an error."""
     if parse.entities is None:
         raise DataError("this sentence has no entities annotated, not even none", kind="layer")
     return parse.entities

@@ -1,11 +1,11 @@
 """spaCy's binary documents (`.spacy`), with entities in a span group, where they may nest.
 
-A `DocBin` is packed in one piece, so all of it is in memory at a time. In places and errors,
-documents are counted where other formats count lines. spaCy has no constituency trees; those that
-fencepost found in a pipeline are in span groups of their own, and are read from there.
+A `DocBin` is compressed as a whole, so all of it is in memory. Errors have the number of a document
+where other formats have a line. spaCy has no constituency trees; a pipeline with fencepost stores
+them in span groups, from which they are read.
 
-Which tokens of a document are words, and which words are a sentence, is also decided here for
-documents that a program has in its hands: `split_doc` for the parser, its parts for a pipeline.
+This module also decides which tokens of any `Doc` are words and which words are a sentence:
+`split_doc` for the parser, its parts for a pipeline.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats.data import entities_of
 from fencepost.formats.entries import Entry, parse_with_entities, refuse
-from fencepost.formats.files import Source, written_whole
+from fencepost.formats.files import Source, atomic_output
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Entity, FoundSpan, Parse, Sentence, Span, Tree
 
@@ -31,34 +31,34 @@ if TYPE_CHECKING:
     import spacy.tokens
     import spacy.vocab
 
-# What fencepost finds in a pipeline is in these span groups.
-ENTITIES = "fencepost"  # unless another key was chosen
-TREE = "fencepost_tree"  # the spans of the trees in pre-order, the holder first
-TAGS = "fencepost_tags"  # each word, with its tag as the label
-SENTENCES = "fencepost_sentences"  # what was parsed; the label says why, if it was not
-SCORES = "scores"  # the attribute of a group where spaCy's spancat, too, has how sure it was
+# The span groups of fencepost in a pipeline.
+ENTITIES = "fencepost"  # by default
+TREE = "fencepost_tree"  # the spans of the trees in pre-order
+TAGS = "fencepost_tags"  # each word, labelled with its tag
+SENTENCES = "fencepost_sentences"  # the sentences; a label is the reason why one was not parsed
+SCORES = "scores"  # the attribute of a group with probabilities, as in spaCy's spancat
 
-_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")  # how packed documents begin
+_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")  # the first bytes of zlib data
 MOST_UNPACKED = 1 << 30  # bytes: spaCy unpacks a file all at once
-_PART = 1 << 24  # of these, so many are looked at together
-_ID = "id"  # where a document's `user_data` has the id of the sentence
+_PART = 1 << 24  # bytes to decompress at a time
+_ID = "id"  # the key of a sentence's id in a document's `user_data`
 
 
-Splitter = Callable[["spacy.tokens.Doc"], Sequence[int]]  # to the characters that start sentences
+Splitter = Callable[["spacy.tokens.Doc"], Sequence[int]]  # returns the starts of sentences
 
 
 def split_doc(doc: spacy.tokens.Doc, splitter: Splitter) -> tuple[Sentence, ...]:
-    """The sentences of a document, without tags. Each keeps the whole text, and slices it."""
+    """The sentences of a document, without tags. Each refers to the whole text."""
     text = doc.text
-    found = (words_of(sentence) for sentence in sentences_of(doc, splitter))
-    return tuple(sentence_of(words, text) for words in found if words)
+    sentences = (words_of(sentence) for sentence in sentences_of(doc, splitter))
+    return tuple(sentence_of(words, text) for words in sentences if words)
 
 
 def sentences_of(doc: spacy.tokens.Doc, splitter: Splitter) -> list[spacy.tokens.Span]:
-    """The sentences of a document; if it has no boundaries, as a splitter finds them.
+    """The sentences of a document; without boundaries, those of a splitter.
 
-    Then blanks belong to the sentence before them, so that none has only these, and a boundary
-    within a token is passed over. The document stays as it is.
+    A splitter's sentences include the blanks that follow them, so that none is only blanks;
+    boundaries within a token are ignored. The document stays as it is.
     """
     if doc.has_annotation("SENT_START"):
         return list(doc.sents)
@@ -74,8 +74,8 @@ def sentences_of(doc: spacy.tokens.Doc, splitter: Splitter) -> list[spacy.tokens
 
 
 def words_of(sentence: spacy.tokens.Span) -> list[spacy.tokens.Token]:
-    """The tokens that are words: spaCy keeps blanks other than one between words as tokens."""
-    # A vocabulary without a language does not know of any token that it is blank: ask the text.
+    """The tokens that are words: spaCy has tokens of blanks, too."""
+    # `token.is_space` does not work with a vocabulary without a language.
     return [token for token in sentence if not token.text.isspace()]
 
 
@@ -86,8 +86,8 @@ def sentence_of(
 
     Args:
         words: tokens that are words.
-        text: that of the document; None if it is not known.
-        tags: whether to take over the tags of the tokens, if they have any.
+        text: the text of the document, if known.
+        tags: whether to copy the tags of the tokens, if they have any.
     """
     names = tuple(word.tag_ for word in words) if tags else ()
     return Sentence(
@@ -99,14 +99,14 @@ def sentence_of(
 
 
 def check_place(span: spacy.tokens.Span) -> None:
-    """Refuse a span whose tokens no longer stand over the characters that it was made over."""
+    """Refuse a span whose tokens no longer have the characters that it was made over."""
     first, last = span.doc[span.start], span.doc[span.end - 1]
     if (span.start_char, span.end_char) != (first.idx, last.idx + len(last)):
         raise moved()
 
 
 def moved() -> DataError:
-    """What is told of a document whose span groups belong to other tokens."""
+    """The error for a document whose span groups belong to other tokens."""
     return DataError(
         "tokens of this Doc were merged or split after its span groups were made, and spaCy leaves "
         "the groups behind then; what does that has to come before fencepost in a pipeline",
@@ -114,28 +114,28 @@ def moved() -> DataError:
     )
 
 
-class _Marked(NamedTuple):
-    """A span of a document, and how sure a parser was of it."""
+class _Scored(NamedTuple):
+    """A span of a document with its probability."""
 
     span: spacy.tokens.Span
     probability: float | None = None
 
 
 class _Part(NamedTuple):
-    """A sentence of a document with what touches it; None: that layer is not annotated."""
+    """A sentence of a document with the spans that touch it; None: a layer is not annotated."""
 
     sentence: spacy.tokens.Span
-    entities: list[_Marked] | None
-    tree: list[_Marked] | None
-    tags: list[_Marked] | None
+    entities: list[_Scored] | None
+    tree: list[_Scored] | None
+    tags: list[_Scored] | None
 
 
 def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
-    """The sentences of the documents, still to be read."""
+    """The sentences of the documents."""
     _require_spacy()
     with source.open() as file:
         data = file.read(2)
-        if data not in _ZLIB:  # before all of it is read, which may be anything
+        if data not in _ZLIB:  # checked before reading all of a file that may be anything
             raise DataError(
                 "no documents of spaCy (DocBin): not packed with zlib", path=source.name
             )
@@ -143,7 +143,7 @@ def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
     for number, doc in enumerate(_docs(data, source.name), 1):
         name = doc.user_data.get(_ID)
         try:
-            with _damage_told():
+            with _spacy_errors():
                 parts = _parts(doc, settings.span_group)
         except DataError as error:
             yield Entry(number, partial(refuse, error))
@@ -158,8 +158,8 @@ def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
 
 
 @contextmanager
-def _damage_told() -> Iterator[None]:
-    """What spaCy raises of a document with spans that cannot be, or strings that are missing."""
+def _spacy_errors() -> Iterator[None]:
+    """Turn spaCy's exceptions for impossible spans and missing strings into a `DataError`."""
     try:
         yield
     except (IndexError, KeyError, ValueError) as error:
@@ -182,12 +182,12 @@ def _docs(data: bytes, name: str) -> Iterator[spacy.tokens.Doc]:
     try:
         _check_unpacked(data)
         yield from DocBin().from_bytes(data).get_docs(Vocab())
-    except Exception as error:  # damaged data fails in any of the parts that unpack it
+    except Exception as error:  # damaged data fails anywhere
         raise DataError(f"no documents of spaCy (DocBin): {error}", path=name) from error
 
 
 def _check_unpacked(data: bytes) -> None:
-    """Refuse what would fill the memory: a thousand times what is packed, if somebody means to."""
+    """Refuse data that would fill the memory: zlib expands a thousand times at most."""
     unpacking, size = zlib.decompressobj(), len(data)
     while data:
         if size > MOST_UNPACKED:
@@ -197,7 +197,7 @@ def _check_unpacked(data: bytes) -> None:
 
 
 def _parts(doc: spacy.tokens.Doc, group: str) -> list[_Part]:
-    """The sentences of a document, as they were parsed, or as it has them, or all of it as one."""
+    """The sentences of a document: those that were parsed, else its own, else all of it as one."""
     parsed = _group(doc, SENTENCES) if TREE in doc.spans else None
     if parsed:
         starts = [sentence.span.start for sentence in parsed]
@@ -209,51 +209,51 @@ def _parts(doc: spacy.tokens.Doc, group: str) -> list[_Part]:
     tags = _by_sentence(_group(doc, TAGS), sentences)
     parts = [_Part(*part) for part in zip(sentences, entities, trees, tags, strict=True)]
     for index, sentence in enumerate(parsed or ()):
-        if sentence.span.label_:  # it could not be parsed: that nothing was found says nothing
+        if sentence.span.label_:  # not parsed: no spans does not mean that there are none
             parts[index] = parts[index]._replace(tree=None, entities=entities[index] or None)
     return parts
 
 
-def _entities(doc: spacy.tokens.Doc, group: str) -> list[_Marked] | None:
-    """The entities of a document; None if it is not annotated with any, not even none."""
+def _entities(doc: spacy.tokens.Doc, group: str) -> list[_Scored] | None:
+    """The entities of a document; None if they are not annotated."""
     for name in (group, ENTITIES):
         if name in doc.spans:
             return _group(doc, name)
-    return list(map(_Marked, doc.ents)) if doc.has_annotation("ENT_IOB") else None
+    return list(map(_Scored, doc.ents)) if doc.has_annotation("ENT_IOB") else None
 
 
-def _group(doc: spacy.tokens.Doc, name: str) -> list[_Marked] | None:
-    """The spans of a group, with their probabilities if it has one for each."""
+def _group(doc: spacy.tokens.Doc, name: str) -> list[_Scored] | None:
+    """The spans of a group, with probabilities if it has one for each."""
     if name not in doc.spans:
         return None
     group = doc.spans[name]
     try:
         scores = list(map(float, group.attrs.get(SCORES, ())))
-    except (TypeError, ValueError):  # others may keep something else there
+    except (TypeError, ValueError):  # another program's attribute
         scores = []
-    if len(scores) != len(group):  # spaCy loses them where it joins documents
-        return list(map(_Marked, group))
-    return list(map(_Marked, group, scores))
+    if len(scores) != len(group):  # spaCy loses them when it joins documents
+        return list(map(_Scored, group))
+    return list(map(_Scored, group, scores))
 
 
 def _by_sentence(
-    marked: list[_Marked] | None, sentences: list[spacy.tokens.Span]
-) -> Sequence[list[_Marked] | None]:
-    """For each sentence the spans that touch it, if there are any annotated."""
-    if marked is None:
+    scored: list[_Scored] | None, sentences: list[spacy.tokens.Span]
+) -> Sequence[list[_Scored] | None]:
+    """For each sentence the spans that touch it; None if they are not annotated."""
+    if scored is None:
         return [None] * len(sentences)
     starts = [sentence.start for sentence in sentences]
-    touching: list[list[_Marked]] = [[] for _ in sentences]
-    for one in marked:
+    touching: list[list[_Scored]] = [[] for _ in sentences]
+    for one in scored:
         first = bisect_right(starts, one.span.start) - 1
         behind = max(first + 1, bisect_right(starts, one.span.end - 1))
-        for found in touching[first:behind]:
-            found.append(one)
+        for spans in touching[first:behind]:
+            spans.append(one)
     return touching
 
 
 def _read(part: _Part, text: str | None, id: str | None, settings: ReadSettings) -> Iterator[Parse]:
-    with _damage_told():
+    with _spacy_errors():
         yield _parse(part, text, id, settings)
 
 
@@ -272,27 +272,27 @@ def _parse(part: _Part, text: str | None, id: str | None, settings: ReadSettings
 
 
 def _tags(
-    marked: Iterable[_Marked],
+    scored: Iterable[_Scored],
     part: _Part,
     tokens: Sequence[spacy.tokens.Token],
     words: Sentence,
 ) -> tuple[str, ...] | None:
-    """The tags that were predicted; of words that have none, those of the document."""
-    predicted = {span.start: span.label for span in _spans(marked, part, tokens, words, FoundSpan)}
+    """The predicted tags, and the document's for words without one."""
+    predicted = {span.start: span.label for span in _spans(scored, part, tokens, words, FoundSpan)}
     tags = tuple(predicted.get(index) or token.tag_ for index, token in enumerate(tokens))
     return tags if any(tags) else None
 
 
 def _spans(
-    marked: Iterable[_Marked],
+    scored: Iterable[_Scored],
     part: _Part,
     tokens: Sequence[spacy.tokens.Token],
     words: Sentence,
     kind: type[FoundSpan],
 ) -> Iterator[Span]:
-    """Spans of words, from spans of tokens, of which some may be blanks."""
+    """Spans of words, from spans of tokens, some of which may be blanks."""
     numbers = [token.i for token in tokens]
-    for span, probability in marked:
+    for span, probability in scored:
         if span.start < part.sentence.start or span.end > part.sentence.end:
             raise DataError(f"{_shown(span)} goes beyond the sentence {part.sentence.text!r}")
         start, end = bisect_left(numbers, span.start), bisect_left(numbers, span.end)
@@ -310,7 +310,7 @@ def _shown(span: spacy.tokens.Span) -> str:
 
 
 def save(parses: Iterable[Parse], path: Path, settings: WriteSettings) -> None:
-    """Write a document for each parse: words, blanks, tags, id, and entities in a span group."""
+    """Write one document per parse: words, blanks, tags, id, and entities in a span group."""
     _require_spacy()
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
@@ -319,7 +319,7 @@ def save(parses: Iterable[Parse], path: Path, settings: WriteSettings) -> None:
     packed = DocBin(attrs=["TAG"], store_user_data=True)
     for parse in parses:
         packed.add(_doc(parse, vocab, settings.span_group))
-    with written_whole(path) as file:
+    with atomic_output(path) as file:
         file.write(packed.to_bytes())
 
 
@@ -337,7 +337,7 @@ def _doc(parse: Parse, vocab: spacy.vocab.Vocab, group: str) -> spacy.tokens.Doc
     doc = Doc(
         vocab,
         words=list(sentence.words),
-        # spaCy knows one blank or none; if it is told neither, it keeps that in mind.
+        # spaCy has one blank or none after a word; None means unknown.
         spaces=None if gaps is None else [bool(gap) for gap in gaps],
         tags=None if sentence.tags is None else list(sentence.tags),
     )

@@ -1,9 +1,9 @@
-"""doccano's JSON lines: a text, and labels for stretches of its characters.
+"""doccano's JSON lines: a text, and labels of character ranges.
 
     {"id": 1, "text": "Ann slept", "label": [[0, 3, "PER"]]}
 
-A project with relations exports `entities` with `start_offset`, `end_offset` and `label` instead;
-these are read, too, and relations are passed over.
+Projects with relations export `entities` with `start_offset`, `end_offset` and `label` instead.
+These are read, too; relations are ignored.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import jsonl
-from fencepost.formats.annotations import Marked, data_of, own_of, places_of, text_entries
+from fencepost.formats.annotations import AnnotatedText, data_in, data_of, places_of, text_entries
 from fencepost.formats.entries import Entry
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
@@ -27,16 +26,15 @@ _OFFSETS = ("start_offset", "end_offset", "label")
 
 
 def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
-    """The sentences of a file, still to be read."""
-    stem = Path(source.name.removesuffix(".gz")).stem
+    """The texts of a file, sentence by sentence."""
     for number, line in enumerate(source.lines(), 1):
         if line.strip():
             yield from text_entries(
-                number, partial(_marked, line), settings, stem=f"{stem}-{number}"
+                number, partial(_text, line), settings, stem=f"{source.stem}-{number}"
             )
 
 
-def _marked(line: str) -> Marked:
+def _text(line: str) -> AnnotatedText:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -50,7 +48,7 @@ def _marked(line: str) -> Marked:
             for one in data["entities"]
         ]
     mentions = None if labels is None else tuple(_mentions(labels))
-    return Marked(data["text"], mentions, jsonl.id_of(data), own_of(data))
+    return AnnotatedText(data["text"], mentions, jsonl.id_of(data), data_in(data))
 
 
 def _mentions(labels: Any) -> Iterator[Mention]:
@@ -61,7 +59,7 @@ def _mentions(labels: Any) -> Iterator[Mention]:
 
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
-    """The text of a file, an object a line."""
+    """The text of a file: one object per line."""
     for parse in parses:
         data: dict[str, Any] = data_of(parse)
         if parse.entities is not None:

@@ -1,4 +1,4 @@
-"""One thing in a file that is to be read, and what to do when it cannot be."""
+"""Entries of a file: places with a function that reads them and may fail."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from fencepost.structure.span import drop_crossing
 
 
 class Entry(NamedTuple):
-    """A place in a file and the function that reads what stands there.
+    """A line of a file and the function that reads the parses there.
 
-    Readers cut a file into entries and do not fail themselves, so that one bad sentence can be
-    left out and the next one read.
+    Formats cut a file into entries and leave errors to `read`, so that one bad sentence can be left
+    out and the next one read.
     """
 
     line: int
     read: Callable[[], Iterable[Parse]]
-    gaps: int = 0  # how many of its entities have a gap in them, for the count
+    gaps: int = 0  # number of its discontinuous entities
 
 
 def refuse(error: DataError) -> NoReturn:
-    """Read nothing: what stands at a place is already known to be wrong."""
+    """Raise an error: the `read` of an entry that is already known to be wrong."""
     raise error
 
 
-class Dropped(Exception):  # noqa: N818  (not an error: the caller asked for it)
+class Dropped(Exception):  # noqa: N818  (not an error: the settings say so)
     """A sentence is left out because its entities cross."""
 
 
@@ -42,16 +42,17 @@ def parse_with_entities(
     dropped: tuple[Span, ...] = (),
     with_gaps: int = 0,
 ) -> Parse:
-    """A parse, with the policy for entities that cross applied.
+    """A parse with the policy for crossing entities applied.
 
     Args:
         sentence: the words.
-        entities: in any order.
-        on_crossing: refuse them, leave out the sentence, or leave out as few spans as it takes.
-        tree: the tree over the same sentence, if there is one.
-        dropped: entities that were left out before, when the file was made.
-        with_gaps: how many entities of the file cannot be said as one span each, and are not
-            among `entities`. The same policy holds for them.
+        entities: the entities in any order.
+        on_crossing: whether to refuse crossing entities, leave out the sentence, or leave out
+            spans.
+        tree: the tree over the same sentence, if any.
+        dropped: entities that were left out when the file was made.
+        with_gaps: the number of discontinuous entities, which are not among `entities`; the same
+            policy applies to them.
     """
     entities = tuple(entities)
     if with_gaps and on_crossing == "error":
@@ -65,7 +66,7 @@ def parse_with_entities(
         return Parse(sentence, tree, entities, dropped)
     for span in entities:
         check_range(span, len(sentence))
-    kept, crossing = drop_crossing(entities)
+    nested, crossing = drop_crossing(entities)
     if on_crossing == "drop-sentence" and (crossing or with_gaps):
         raise Dropped(f"{len(crossing) + with_gaps} entities")
-    return Parse(sentence, tree, kept, dropped + crossing)
+    return Parse(sentence, tree, nested, dropped + crossing)

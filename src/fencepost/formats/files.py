@@ -1,4 +1,4 @@
-"""Files in and out: lines with their numbers, gzip, encodings; output whole or not at all."""
+"""Input line by line with gzip and encodings, and output that appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from typing import IO, BinaryIO, cast
 from fencepost.errors import DataError
 
 STANDARD = "-"  # standard input or output, where a path is expected
-MOST_BYTES = 64 << 20  # of a line, or of a text that is read in one piece
+MOST_BYTES = 64 << 20  # of a line, or of a text that is read at once
 
-_HALF_PAIR = re.compile(r"[\ud800-\udfff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _GZIP_MAGIC = b"\x1f\x8b"
-_WIDE = ("utf-16", "utf-32", "utf-7")  # in which a line's end is not one byte, or hidden
+_WIDE = ("utf-16", "utf-32", "utf-7")  # their line ends are not one byte
 
 
 class OutputError(DataError):
-    """A file cannot be written, whatever would be in it."""
+    """A file cannot be written, whatever its content."""
 
 
 class Source:
-    """A file that is read, with how far it has been read.
+    """A file to read, and the current position in it.
 
     Args:
         path: the file, or `-` for standard input. gzip is recognised by its first bytes.
-        encoding: of its text.
-        forgiving: whether bytes that are not of this encoding are kept as stand-ins, for the
-            caller to leave out what holds them.
+        encoding: the encoding of its text.
+        forgiving: whether undecodable bytes become surrogates instead of an error, so that the
+            caller can leave out only what contains them.
     """
 
     def __init__(
@@ -48,13 +48,18 @@ class Source:
         self.path = path
         self.encoding = encoding
         self.forgiving = forgiving
-        self.stand_ins = False  # whether there have been any
+        self.has_escapes = False  # whether a line had undecodable bytes
         self.bytes_read = 0
-        self.line = 0  # the line that was read last
+        self.line = 0  # the latest line
+
+    @property
+    def stem(self) -> str:
+        """The name of the file without folder, `.gz` and suffix."""
+        return Path(self.name.removesuffix(".gz")).stem
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """The bytes of the file, unpacked."""
+        """The decompressed bytes of the file."""
         self.bytes_read = 0
         if str(self.path) == STANDARD:
             raw: BinaryIO = sys.stdin.buffer
@@ -74,7 +79,7 @@ class Source:
                 raw.close()
 
     def lines(self) -> Iterator[str]:
-        """The lines of the file without their ends; `line` tells the number of the last one."""
+        """The lines of the file without line ends; `line` is the number of the latest."""
         self.line = 0
         with self.open() as file:
             for raw in self._raw_lines(file):
@@ -83,16 +88,16 @@ class Source:
                     text = raw.decode(self.encoding)
                 except UnicodeDecodeError as error:
                     if not self.forgiving:
-                        raise self._undecodable(error, self.line) from error
-                    self.stand_ins = True
-                    text = _with_stand_ins(raw, self.encoding)
+                        raise self._decoding_error(error, self.line) from error
+                    self.has_escapes = True
+                    text = _escaped(raw, self.encoding)
                 yield text.rstrip("\r\n")
 
     def read_whole(self) -> bytes:
-        """All bytes of the file, unpacked.
+        """All decompressed bytes of the file.
 
         Raises:
-            DataError: there are more than fit a text that is read in one piece.
+            DataError: there are more than `MOST_BYTES`.
         """
         with self.open() as file:
             data = file.read(MOST_BYTES + 1)
@@ -103,10 +108,10 @@ class Source:
         return data
 
     def read_text(self) -> str:
-        """The characters of the file as they are, with a byte order mark if there is one.
+        """The text of the file as it is, including a byte order mark.
 
         Raises:
-            DataError: it is too large, or not of this encoding.
+            DataError: the file is too large, or in another encoding.
         """
         raw = self.read_whole()
         try:
@@ -120,10 +125,10 @@ class Source:
             ) from error
 
     def byte_lines(self, file: IO[bytes]) -> Iterator[bytes]:
-        """The lines of this file, which is open, with their ends.
+        """The lines of this open file with their line ends.
 
         Raises:
-            DataError: a line does not end for so long that the file can be no text.
+            DataError: a line has more than `MOST_BYTES`.
         """
         for number, line in enumerate(iter(partial(file.readline, MOST_BYTES + 1), b""), 1):
             if len(line) > MOST_BYTES:
@@ -140,7 +145,7 @@ class Source:
             yield line
 
     def _wide_lines(self, file: IO[bytes]) -> Iterator[bytes]:
-        """The lines of UTF-16 and its like, where an end is not one byte: read as text first."""
+        """The lines of UTF-16 and the like, whose line ends are not one byte: decode first."""
         wrapped = io.TextIOWrapper(file, self.encoding, newline="\n")
         try:
             for text in iter(partial(wrapped.readline, MOST_BYTES + 1), ""):
@@ -150,7 +155,7 @@ class Source:
         except UnicodeError as error:
             # A missing byte order mark is a UnicodeDecodeError from Python 3.13 on.
             if isinstance(error, UnicodeDecodeError) and "BOM" not in error.reason:
-                raise self._undecodable(error, self.line + 1) from error
+                raise self._decoding_error(error, self.line + 1) from error
             reason = getattr(error, "reason", error)
             raise DataError(
                 f"not {self.encoding}: {reason}; pass the right encoding (--encoding), as in "
@@ -166,25 +171,25 @@ class Source:
             path=self.name,
         )
 
-    def _undecodable(self, error: UnicodeDecodeError, line: int) -> DataError:
-        return DataError(undecodable(error, self.encoding), line=line, path=self.name)
+    def _decoding_error(self, error: UnicodeDecodeError, line: int) -> DataError:
+        return DataError(decoding_message(error, self.encoding), line=line, path=self.name)
 
 
 def has_byte_lines(encoding: str) -> bool:
-    """Whether a line of this encoding ends with the one byte that it does in ASCII."""
+    """Whether lines in this encoding end with the byte that ends them in ASCII."""
     return not codecs.lookup(encoding).name.startswith(_WIDE) and "\n".encode(encoding) == b"\n"
 
 
-def _with_stand_ins(raw: bytes, encoding: str) -> str:
-    """A text in which bytes that are not of this encoding are kept as stand-ins."""
+def _escaped(raw: bytes, encoding: str) -> str:
+    """The text of bytes, with surrogates for those that are not of this encoding."""
     try:
         return raw.decode(encoding, "surrogateescape")
-    except UnicodeDecodeError:  # a byte of ASCII is wrong there, for which there is no stand-in
+    except UnicodeDecodeError:  # a byte below 128 is wrong, which has no surrogate
         return "\udc80" + raw.decode("ascii", "surrogateescape")
 
 
-def undecodable(error: UnicodeDecodeError, encoding: str) -> str:
-    """What is wrong with bytes that are not of an encoding."""
+def decoding_message(error: UnicodeDecodeError, encoding: str) -> str:
+    """The message for bytes that are not of an encoding."""
     return (
         f"not {encoding}: byte 0x{error.object[error.start]:02x} at column {error.start + 1}; "
         "pass the right encoding (--encoding)"
@@ -192,7 +197,7 @@ def undecodable(error: UnicodeDecodeError, encoding: str) -> str:
 
 
 class _Counted(io.RawIOBase):
-    """A binary file that tells its source how much was read."""
+    """A binary file that counts the bytes read from its source."""
 
     def __init__(self, raw: BinaryIO, source: Source) -> None:
         self._raw, self._source = raw, source
@@ -211,70 +216,70 @@ class _Counted(io.RawIOBase):
 
 
 @contextmanager
-def written_whole(
+def atomic_output(
     path: str | os.PathLike[str],
     *,
     drafts: Path | None = None,
     move: Callable[[str, Path], None] | None = None,
 ) -> Iterator[BinaryIO]:
-    """A binary file to write to, which appears at `path` only when all has been written.
+    """A binary file to write to, which appears at `path` only when it is complete.
 
-    A name that ends in `.gz` is packed. `-` is standard output. Devices and pipes are written to
-    directly, since nothing can be moved onto them.
+    A name ending in `.gz` is compressed. `-` is standard output. Devices and pipes are written to
+    directly, since no file can be moved onto them.
 
     Args:
-        path: of the file.
-        drafts: a folder on the same disk for what is not complete yet; None: beside it.
-        move: called with the complete draft and its place; None: moves it there.
+        path: the file.
+        drafts: a folder on the same disk for the incomplete file; by default, the file's folder.
+        move: called with the complete draft and its target; by default, moves it there.
     """
     if str(path) == STANDARD:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    target = place_of(path)
+    target = output_path(path)
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-        with errors_named(path), open(target, "wb") as file:
+        with output_errors(path), open(target, "wb") as file:
             yield file
         return
-    with errors_named(path):
-        # A name may have 255 bytes, and this one becomes longer.
+    with output_errors(path):
+        # File names have at most 255 bytes, and this one gets longer.
         handle, temporary = tempfile.mkstemp(
             prefix=f".{target.name[:50]}.", dir=drafts or target.parent
         )
     try:
-        with errors_named(path), os.fdopen(handle, "wb") as file:
+        with output_errors(path), os.fdopen(handle, "wb") as file:
             if target.suffix.lower() == ".gz":
-                # Without a name and a time inside, the same data gives the same file.
+                # Without a name and a time, the same data gives the same bytes.
                 with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
                     yield cast("BinaryIO", packed)
             else:
                 yield file
             file.flush()
             os.fsync(file.fileno())
-        with errors_named(path):
+        with output_errors(path):
             os.chmod(temporary, _mode_for(target))
             (move or os.replace)(temporary, target)
     except BaseException:
-        with suppress(FileNotFoundError):  # if it came right after the move
+        with suppress(FileNotFoundError):  # the error came right after the move
             os.unlink(temporary)
         raise
 
 
-def place_of(path: str | os.PathLike[str]) -> Path:
-    """Where a file will be written, with links followed.
+def output_path(path: str | os.PathLike[str]) -> Path:
+    """The path at which a file will be written, with links resolved.
 
     Raises:
-        OutputError: its folder is not there, or no file can have such a name.
+        OutputError: the folder does not exist, or the name is invalid.
     """
     target = Path(os.path.realpath(path))
-    with errors_named(path):
+    with output_errors(path):
         os.stat(os.path.join(target.parent, ""))  # the slash asks for a folder
         target.exists()
     return target
 
 
 def check_not_read(written: Iterable[Path], read: Iterable[str | os.PathLike[str]]) -> None:
-    """Refuse to write over a file that is read."""
+    """Refuse to overwrite an input."""
     inputs = {os.path.realpath(path) for path in read}
     for path in written:
         if os.path.realpath(path) in inputs:
@@ -285,12 +290,12 @@ def check_not_read(written: Iterable[Path], read: Iterable[str | os.PathLike[str
 
 
 def is_folder(out: str) -> bool:
-    """Whether an output is a folder: one that is there, or a name that ends with a slash."""
+    """Whether an output is a folder: an existing one, or a name that ends with a slash."""
     return out.endswith(("/", os.sep)) or os.path.isdir(out)
 
 
 def files_below(folder: Path) -> list[Path]:
-    """The files of a folder and of those in it, in order of name; hidden ones are left out."""
+    """All files below a folder in order of name, without hidden ones."""
     return sorted(
         file
         for file in folder.rglob("*")
@@ -299,16 +304,16 @@ def files_below(folder: Path) -> list[Path]:
 
 
 def check_beginning(word: str) -> None:
-    """Refuse a word at the beginning of a file whose first character would be lost there."""
+    """Refuse a first word whose first character would be read as a byte order mark."""
     if word.startswith("\ufeff"):
         raise DataError(
             f"the word {word!r} begins the file with U+FEFF, which is read as a byte order mark"
         )
 
 
-def without_halves(text: str) -> str:
-    """A text in which halves of surrogate pairs, which no encoding can say, are replaced."""
-    return _HALF_PAIR.sub("\ufffd", text)
+def without_surrogates(text: str) -> str:
+    """A text with surrogates replaced, which no encoding can express."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def _mode_for(target: Path) -> int:
@@ -320,8 +325,8 @@ def _mode_for(target: Path) -> int:
 
 
 @contextmanager
-def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """What the system says of a file that is written, as our error."""
+def output_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn errors of the operating system into an `OutputError` for this path."""
     try:
         yield
     except BrokenPipeError:
@@ -331,8 +336,8 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 @contextmanager
-def kept_meanwhile() -> Iterator[None]:
-    """Errors of what is kept on the disk for a while name its folder, and no output."""
+def scratch_errors() -> Iterator[None]:
+    """Turn errors of temporary files into an `OutputError` for their folder."""
     try:
         yield
     except OSError as error:

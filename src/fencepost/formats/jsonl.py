@@ -1,15 +1,15 @@
-"""JSON lines: one object a sentence, with any of its layers.
+"""JSON lines: one object per sentence, with any of its layers.
 
-Each line is written as `Parse.to_dict` gives it: `version`, `id`, `words`, `tags`, `tree` and
-`entities` (start, end, label and, if a parser found them, the probability), `text`, `offsets`
-([start, end] of each word), `dropped` (entities that were left out because they cross others: they
-still count as gold), `log_probs` and `rank`.
+Lines are written as `Parse.to_dict` returns them: `version`, `id`, `words`, `tags`, `tree` and
+`entities` (start, end, label and, if predicted, probability), `text`, `offsets` ([start, end] of
+each word), `dropped` (entities that were left out because they cross others, and still count as
+gold), `log_probs` and `rank`.
 
-More is read than is written: `tokens` for `words`, a tree in brackets, and a `text` alone, whose
-entities count characters; its words are the slices that `offsets` gives, or what blanks separate.
+More is read than is written: `tokens` for `words`, a tree in brackets, and a `text` without words,
+whose entities count characters; its words are the slices of `offsets`, or separated by blanks.
 
-A line with `sentences` is a document, as `Document.to_dict` gives it and a corpus is parsed into;
-its sentences are read one by one.
+A line with `sentences` is a document, as `Document.to_dict` and corpus runs write it; its sentences
+are read one by one.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from fencepost.structure.brackets import NO_TAG
 from fencepost.structure.serialization import DIGITS, VERSION, checked_version, found_spans
 from fencepost.structure.span import spans_of
 
-_HALF_PAIR = re.compile(r"[\ud800-\udfff]")
-_CONTEXT = 20  # characters shown on each side of a misaligned offset
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_CONTEXT = 20  # characters on each side of a misaligned offset in messages
 
 
 def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
-    """The sentences of a file, still to be read."""
+    """The sentences of a file."""
     for number, line in enumerate(source.lines(), 1):
         if line.strip():
             yield Entry(number, partial(_read_line, line, settings))
@@ -54,7 +54,7 @@ def _is_document(data: Any) -> bool:
 
 
 def _in_document(data: dict[str, Any]) -> Iterator[Parse]:
-    """The sentences of a document, each with its own part of the text."""
+    """The sentences of a document, each with its part of the text."""
     document = Document.from_dict(data)
     if not document.is_ok:
         raise DataError(f"this was not parsed: {document.status}", kind="not parsed")
@@ -66,11 +66,11 @@ def _in_document(data: dict[str, Any]) -> Iterator[Parse]:
 
 
 def parse_of(data: Any, settings: ReadSettings) -> Parse:
-    """The parse that an object stands for; keys that are not ours are passed over."""
+    """The parse in an object; unknown keys are ignored."""
     if not isinstance(data, dict):
         raise DataError(f"an object is expected on each line, not {_shorten(data)}")
     version = data.get("version")
-    if type(version) is int and version > VERSION:  # anything else may be of another program
+    if type(version) is int and version > VERSION:  # other values may be another program's
         checked_version(data)
     ours = _OURS if version == VERSION else {}
     for key in (*_EXPECTED, *ours):
@@ -83,9 +83,9 @@ def parse_of(data: Any, settings: ReadSettings) -> Parse:
         tree = Tree(sentence, written.spans)
     elif data.get("tree") is not None:
         tree = Tree(sentence, _spans(data["tree"], FoundSpan, sentence))
-    found: dict[str, Any] = {key: data.get(key) for key in ours}
+    extras: dict[str, Any] = {key: data.get(key) for key in ours}
     if data.get("entities") is None:
-        return Parse(sentence, tree, **found)
+        return Parse(sentence, tree, **extras)
     spans = _spans(data["entities"], Entity, sentence)
     dropped = _spans(data.get("dropped") or [], Entity, sentence)
     if data.get("words") is None and data.get("tokens") is None and data.get("text") is not None:
@@ -93,18 +93,18 @@ def parse_of(data: Any, settings: ReadSettings) -> Parse:
     parse = parse_with_entities(
         sentence, spans, on_crossing=settings.on_crossing, tree=tree, dropped=dropped
     )
-    return replace(parse, **found) if found else parse
+    return replace(parse, **extras) if extras else parse
 
 
 def _spans(rows: list[Any], kind: type[FoundSpan], sentence: Sentence) -> tuple[Span, ...]:
-    """Spans from rows; those without a probability are plain, which takes far less time."""
+    """Spans from rows; without probabilities they are plain `Span`s, which is far faster."""
     if any(len(row) == 4 for row in rows):
         return found_spans(rows, kind, sentence)
     return spans_of(rows)
 
 
 def id_of(data: dict[str, Any]) -> str | None:
-    """The name that an object gives its sentence; a number is taken as its text."""
+    """The id in an object; a number becomes a string."""
     _check("id", data)
     return None if data.get("id") is None else str(data["id"])
 
@@ -128,7 +128,7 @@ def _are_strings(value: Any) -> bool:
 
 
 def _are_rows(value: Any, *kinds: tuple[type, ...]) -> bool:
-    # A bool is an int to Python, but no offset.
+    # To Python a bool is an int, but it is not an offset.
     return isinstance(value, list) and all(
         isinstance(row, list) and tuple(map(type, row)) in kinds for row in value
     )
@@ -165,7 +165,7 @@ _EXPECTED = {
     "text": (_is_string, "a string"),
     "offsets": (_are_pairs, "a list of [start, end]"),
 }
-_OURS = {  # of other programs, these may mean anything
+_OURS = {  # other programs may use these names for anything
     "log_probs": (_are_log_probs, "an object of numbers"),
     "rank": (_is_rank, "a whole number"),
 }
@@ -174,7 +174,7 @@ _OURS = {  # of other programs, these may mean anything
 def _shorten(value: Any) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False)
-    except RecursionError:  # it could just be read
+    except RecursionError:  # reading it just worked
         return "lists in lists, too deep to be shown"
     return clipped(text, 60)
 
@@ -196,7 +196,7 @@ def _sentence(data: dict[str, Any], tree: Tree | None) -> Sentence:
                 "`words` is empty, but `text` is not; without `words`, the words are those of the "
                 "text"
             )
-        offsets = _find(words, text)
+        offsets = find_words(words, text)
     tags = data.get("tags")
     if tags is None and tree is not None and set(tree.tags) != {NO_TAG}:
         tags = tree.tags
@@ -208,8 +208,12 @@ def _sentence(data: dict[str, Any], tree: Tree | None) -> Sentence:
     return sentence
 
 
-def _find(words: Sequence[str], text: str) -> list[tuple[int, int]]:
-    """Where the words stand in the text, one after the other."""
+def find_words(words: Sequence[str], text: str) -> list[tuple[int, int]]:
+    """The offsets of words that stand in the text one after the other.
+
+    Raises:
+        DataError: a word does not follow the one before it.
+    """
     offsets: list[tuple[int, int]] = []
     position = 0
     for word in words:
@@ -222,13 +226,13 @@ def _find(words: Sequence[str], text: str) -> list[tuple[int, int]]:
 
 
 def _check_same_words(tree: Tree, sentence: Sentence) -> None:
-    """Refuse a tree over other words, or with other tags, than the sentence has."""
-    # In brackets a word `-LRB-` and a word `(` look the same; the sentence says which it is.
+    """Refuse a tree with other words or tags than the sentence."""
+    # In brackets the words `-LRB-` and `(` look the same; the sentence says which it is.
     if [_in_brackets(word) for word in tree.words] != [_in_brackets(w) for w in sentence.words]:
         raise DataError("the tree has other words than the sentence")
-    for told, drawn in zip(sentence.tags or (), tree.tags, strict=False):
-        if told != drawn and (told, drawn) != ("", NO_TAG):
-            raise DataError(f"the tree has the tag {drawn!r} where the sentence has {told!r}")
+    for tag, tree_tag in zip(sentence.tags or (), tree.tags, strict=False):
+        if tag != tree_tag and (tag, tree_tag) != ("", NO_TAG):
+            raise DataError(f"the tree has the tag {tree_tag!r} where the sentence has {tag!r}")
 
 
 def _in_brackets(word: str) -> str:
@@ -263,12 +267,12 @@ def _misaligned(what: str, start: int, end: int, text: str) -> DataError:
 
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
-    """The text of a file, one object a line."""
+    """The text of a file: one object per line."""
     return (line_of(parse.to_dict(digits=DIGITS)) for parse in parses)
 
 
 def line_of(data: dict[str, Any]) -> str:
-    """An object as a line of text, with its end."""
+    """An object as a line of text, including the line end."""
     line = json.dumps(data, ensure_ascii=False)
-    # Half of a surrogate pair has no bytes in any encoding, but JSON can say it.
-    return f"{json.dumps(data) if _HALF_PAIR.search(line) else line}\n"
+    # Encodings cannot express a lone surrogate, but an escape in JSON can.
+    return f"{json.dumps(data) if _SURROGATE.search(line) else line}\n"

@@ -5,14 +5,13 @@
         {"id": "1", "from_name": "label", "to_name": "text", "type": "labels",
          "value": {"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}}]}]}]
 
-Gold entities are an annotation; those that a parser found are a prediction, with its probability
-as the score of each and the least of them as the score of the task. The first annotation that is
-marked as ground truth is read, else the last that was not skipped. A task that nobody has annotated
-has no entities; predictions are read only of tasks that have no `annotations` at all, as ours are
-before they were imported.
+Gold entities are an annotation. Predicted entities are a prediction: the score of each is its
+probability, and the task has the lowest of them. Reading takes the first annotation that is marked
+as ground truth, else the last one that was not skipped. A task without annotations has no entities;
+predictions are read only from tasks without an `annotations` key, such as ours before their import.
 
-Label Studio counts in UTF-16 and says the marked text, too. Where that fits characters alone, these
-are meant.
+Label Studio counts offsets in UTF-16 and repeats the marked text. Where that text fits only
+offsets in characters, offsets count characters.
 """
 
 from __future__ import annotations
@@ -21,12 +20,18 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import jsonl
-from fencepost.formats.annotations import Marked, Utf16, data_of, own_of, places_of, text_entries
+from fencepost.formats.annotations import (
+    AnnotatedText,
+    Utf16,
+    data_in,
+    data_of,
+    places_of,
+    text_entries,
+)
 from fencepost.formats.entries import Entry
 from fencepost.formats.files import Source
 from fencepost.formats.settings import ReadSettings, WriteSettings
@@ -34,21 +39,21 @@ from fencepost.formats.standoff import Mention
 from fencepost.structure import Parse, Span
 
 _BLANKS = re.compile(r"[ \t\n\r]*")
-_LEFT_OUT = re.compile(r"\\[nrt]|\s+")  # of the marked text: line ends are said in several ways
+_IGNORED = re.compile(r"\\[nrt]|\s+")  # in marked text: line ends are written in several ways
 
 
 def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
-    """The sentences of a file, still to be read."""
-    stem = Path(source.name.removesuffix(".gz")).stem
+    """The tasks of a file, sentence by sentence."""
     try:
         for number, (line, task) in enumerate(_tasks(source.read_text()), 1):
-            yield from text_entries(line, partial(_marked, task), settings, stem=f"{stem}-{number}")
+            stem = f"{source.stem}-{number}"
+            yield from text_entries(line, partial(_annotated, task), settings, stem=stem)
     except DataError as error:
         raise error.at(source.name, None) from None
 
 
 def _tasks(text: str) -> Iterator[tuple[int, Any]]:
-    """The tasks of a list one by one, each with its line."""
+    """The tasks of a list one by one, each with its line number."""
     decode = json.JSONDecoder().raw_decode
     line, counted, place = 1, 0, _behind_blanks(text, text.startswith("\ufeff"))
     if text[place : place + 1] != "[":
@@ -79,8 +84,8 @@ def _behind_blanks(text: str, place: int) -> int:
     return match.end()
 
 
-def _marked(task: Any) -> Marked:
-    """The text of a task with what is marked in it."""
+def _annotated(task: Any) -> AnnotatedText:
+    """The text of a task and its annotations."""
     data = task.get("data") if isinstance(task, dict) else None
     if not isinstance(data, dict):
         raise DataError(
@@ -92,7 +97,7 @@ def _marked(task: Any) -> Marked:
         raise DataError("the `id` of a task has to be a string or a number")
     results = _results(task)
     mentions = None if results is None else tuple(_mentions(results, text))
-    return Marked(text, mentions, None if name is None else str(name), own_of(data))
+    return AnnotatedText(text, mentions, None if name is None else str(name), data_in(data))
 
 
 def _text(data: Mapping[str, Any]) -> str:
@@ -105,15 +110,15 @@ def _text(data: Mapping[str, Any]) -> str:
 
 
 def _results(task: Mapping[str, Any]) -> Sequence[Any] | None:
-    """What one annotator has marked, or a model; None if nobody has."""
+    """The labels of one annotator, or of a model; None if there are none."""
     if "annotations" in task:
-        found = [one for one in _objects(task["annotations"]) if not one.get("was_cancelled")]
-        found = [one for one in found if one.get("ground_truth")][:1] or found[-1:]
+        done = [one for one in _objects(task["annotations"]) if not one.get("was_cancelled")]
+        annotations = [one for one in done if one.get("ground_truth")][:1] or done[-1:]
     else:
-        found = _objects(task.get("predictions"))[:1]
-    if not found:
+        annotations = _objects(task.get("predictions"))[:1]
+    if not annotations:
         return None
-    result = found[0].get("result")
+    result = annotations[0].get("result")
     if not isinstance(result, list):
         raise DataError("the `result` of an annotation has to be a list")
     return result
@@ -124,24 +129,24 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _mentions(results: Iterable[Any], text: str) -> Iterator[Mention]:
-    """The labelled stretches; choices, relations and the like are passed over."""
+    """The labelled stretches of text; choices, relations and the like are ignored."""
     places = Utf16(text)
     for result in results:
         value = result.get("value") if isinstance(result, dict) else None
         labels = value.get("labels") if isinstance(value, dict) else None
         if not isinstance(value, dict) or not isinstance(labels, list):
             continue
-        start, end, said = value.get("start"), value.get("end"), value.get("text")
+        start, end, quoted = value.get("start"), value.get("end"), value.get("text")
         if type(start) is not int or type(end) is not int:
             raise DataError(
                 "a label needs `start` and `end` in characters of a text; those of HTML, sound and "
                 "pictures cannot be read"
             )
         here = places.characters(start), places.characters(end)
-        if isinstance(said, str) and not _says(text, *here, said):
-            if not _says(text, start, end, said):
+        if isinstance(quoted, str) and not _agrees(text, *here, quoted):
+            if not _agrees(text, start, end, quoted):
                 raise DataError(
-                    f"{said!r:.100} is marked at {start} to {end}, where the text has "
+                    f"{quoted!r:.100} is marked at {start} to {end}, where the text has "
                     f"{text[max(0, start) : max(0, end)]!r:.100}",
                     kind="misaligned",
                 )
@@ -152,17 +157,17 @@ def _mentions(results: Iterable[Any], text: str) -> Iterator[Mention]:
             yield Mention(*here, label)
 
 
-def _says(text: str, start: int, end: int, said: str) -> bool:
-    return 0 <= start <= end and _LEFT_OUT.sub("", text[start:end]) == _LEFT_OUT.sub("", said)
+def _agrees(text: str, start: int, end: int, quoted: str) -> bool:
+    return 0 <= start <= end and _IGNORED.sub("", text[start:end]) == _IGNORED.sub("", quoted)
 
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
-    """The text of a file: a list with a task for each sentence."""
+    """The text of a file: a list with one task per sentence."""
     return list_of(map(task_of, parses))
 
 
 def list_of(tasks: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """The text of a file with such tasks, one a line."""
+    """The text of a file with these tasks, one per line."""
     before = "[\n"
     for task in tasks:
         yield before + jsonl.line_of(task)[:-1]
@@ -171,13 +176,13 @@ def list_of(tasks: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def task_of(parse: Parse) -> dict[str, Any]:
-    """The task that stands for a sentence."""
+    """The task of a sentence."""
     task: dict[str, Any] = {"data": data_of(parse)}
     if parse.entities is None:
         return task
-    found = [span.probability for span in parse.entities if span.probability is not None]
-    if found or "entities" in (parse.log_probs or {}):
-        score = min(found, default=1.0)
+    probabilities = [span.probability for span in parse.entities if span.probability is not None]
+    if probabilities or "entities" in (parse.log_probs or {}):
+        score = min(probabilities, default=1.0)
         return task | {"predictions": [prediction_of(parse, parse.entities, score=score)]}
     return task | {"annotations": [{"result": _written(parse, parse.entities)}]}
 
@@ -185,13 +190,13 @@ def task_of(parse: Parse) -> dict[str, Any]:
 def prediction_of(
     parse: Parse, spans: tuple[Span, ...], *, score: float, version: str = "fencepost"
 ) -> dict[str, Any]:
-    """A prediction of some spans of a sentence.
+    """A prediction: spans of a sentence with a score.
 
     Args:
         parse: the sentence.
-        spans: with their labels.
-        score: by which Label Studio sorts tasks.
-        version: names who predicts.
+        spans: the labelled spans.
+        score: the score that Label Studio sorts tasks by.
+        version: the name of the model.
     """
     return {"model_version": version, "score": score, "result": _written(parse, spans)}
 

@@ -1,31 +1,30 @@
-"""Parses for people: the tree, drawn with lines, and below it the entities."""
+"""Parses for the terminal: the tree, drawn with lines, and the entities below it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import exp
 
-from fencepost.drawing.terminal import kept_in_place as kept_in_place
-from fencepost.drawing.terminal import pretty, printable
+from fencepost.drawing.terminal import left_to_right, pretty, printable
 from fencepost.drawing.widths import cells
 from fencepost.formats.settings import WriteSettings
 from fencepost.structure import Parse, Sentence, Span
 
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
-    """The text of a file, with an empty line between sentences."""
+    """The text of a file: an empty line between sentences."""
     gap = ""
     for parse in parses:
-        yield f"{gap}{told_parse(parse, width=settings.width)}\n"
+        yield f"{gap}{pretty_parse(parse, width=settings.width)}\n"
         gap = "\n"
 
 
-def told_parse(parse: Parse, *, width: int = 100) -> str:
-    """A parse for people: the tree, then the entities, each under the one that holds it.
+def pretty_parse(parse: Parse, *, width: int = 100) -> str:
+    """A parse for the terminal: the tree, then the entities, each below the one that holds it.
 
     Args:
-        parse: any; without a tree, its words are shown.
-        width: columns of the terminal.
+        parse: the parse; without a tree, its words are shown.
+        width: the columns of the terminal.
     """
     parts = []
     if parse.tree is not None:
@@ -37,16 +36,16 @@ def told_parse(parse: Parse, *, width: int = 100) -> str:
         lines = parse.sentence.text_between(0, len(parse.words)).split("\n")
         parts += map(printable, lines)
     if parse.entities:
-        parts += ["entities", _told_entities(parse.entities, parse.sentence)]
+        parts += ["entities", _entity_rows(parse.entities, parse.sentence)]
     elif parse.entities is not None:
         parts.append("no entities")
     if parse.log_probs:
-        told = [f"{name} {exp(value):.2g}" for name, value in parse.log_probs.items()]
-        parts.append(f"probability of the {', of the '.join(told)}")
+        layers = [f"{name} {exp(value):.2g}" for name, value in parse.log_probs.items()]
+        parts.append(f"probability of the {', of the '.join(layers)}")
     return "\n".join(parts)
 
 
-def _told_entities(entities: Sequence[Span], sentence: Sentence) -> str:
+def _entity_rows(entities: Sequence[Span], sentence: Sentence) -> str:
     rows = []
     holders: list[Span] = []
     for span in entities:
@@ -54,15 +53,15 @@ def _told_entities(entities: Sequence[Span], sentence: Sentence) -> str:
             holders.pop()
         text = " ".join(sentence.text_between(span.start, span.end).split())
         probability = span.probability
-        told = "" if probability is None else f"{probability:.2f}"
-        rows.append(("  " * len(holders) + printable(text), printable(span.label or ""), told))
+        shown = "" if probability is None else f"{probability:.2f}"
+        rows.append(("  " * len(holders) + printable(text), printable(span.label or ""), shown))
         holders.append(span)
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
-        f"  {_padded(text, widths[0])}  {_padded(label, widths[1])}  {told}".rstrip()
-        for text, label, told in rows
+        f"  {_padded(text, widths[0])}  {_padded(label, widths[1])}  {shown}".rstrip()
+        for text, label, shown in rows
     )
 
 
 def _padded(text: str, width: int) -> str:
-    return kept_in_place(text) + " " * (width - cells(text))
+    return left_to_right(text) + " " * (width - cells(text))

@@ -1,4 +1,4 @@
-"""Reading: which format, which files, and what to do with what cannot be read."""
+"""Read files and folders of any format, and handle what cannot be read."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from fencepost.formats.registry import FORMATS, READABLE, Format, bare_suffix, f
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Parse
 
-_STAND_IN = re.compile(r"[\udc80-\udcff]")  # how Python keeps a byte that it cannot decode
+_ESCAPED_BYTE = re.compile(r"[\udc80-\udcff]")  # a byte that Python could not decode
 
 
 def read(
     path: str | os.PathLike[str], *, format: str | None = None, **settings: Any
 ) -> ParseReader:
-    """The parses of a file or a folder, one after the other.
+    """Read the parses of a file or a folder, one after the other.
 
     Args:
         path: a file, `-` for standard input, or a folder, whose files are read in order of name.
-        format: one of `ptb data jsonl conll conllu brat spacy labelstudio doccano cas`; None: what
-            the suffix tells.
-        settings: those of `ReadSettings`.
+        format: `ptb`, `data`, `jsonl`, `conll`, `conllu`, `brat`, `spacy`, `labelstudio`, `doccano`
+            or `cas`; by default, the format of the suffix.
+        settings: fields of `ReadSettings`.
 
-    The result is read from as one goes through it, so files may be larger than memory.
+    The file is read while you iterate, so it may be larger than memory.
     """
     try:
         return ParseReader(path, format=format, settings=ReadSettings(**settings))
@@ -40,14 +40,14 @@ def read(
 
 
 class ParseReader(Iterator[Parse]):
-    """The parses of a file or a folder, and how the reading goes.
+    """An iterator over the parses of a file or a folder, with counts and progress.
 
     Attributes:
-        counts: what was left out so far, by reason.
-        place: file and line of the parse that was read last.
-        files: all that are read; none for standard input.
-        bytes_read: how far the files have been read.
-        bytes_total: how large they are, as they lie on the disk; 0 for standard input.
+        counts: the number of sentences and entities left out so far, by reason.
+        place: file and line of the latest parse.
+        files: all files to read; empty for standard input.
+        bytes_read: bytes read so far.
+        bytes_total: size of all files on disk; 0 for standard input.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class ParseReader(Iterator[Parse]):
 
     @property
     def place(self) -> tuple[str, int]:
-        """File and line of the parse that was read last."""
+        """File and line of the latest parse."""
         return self._source.name, self._line
 
     @property
     def bytes_read(self) -> int:
-        """How far the files have been read."""
+        """Bytes read so far."""
         return self._bytes_before + self._source.bytes_read
 
     def __iter__(self) -> Iterator[Parse]:
@@ -96,8 +96,8 @@ class ParseReader(Iterator[Parse]):
                 self._line = entry.line
                 try:
                     parses = tuple(clean_parse(one, self.settings) for one in entry.read())
-                    if self._source.stand_ins:
-                        self._refuse_stand_ins(parses)
+                    if self._source.has_escapes:
+                        self._refuse_escapes(parses)
                 except Dropped:
                     self.counts["sentences with crossing entities"] += 1
                     continue
@@ -108,16 +108,16 @@ class ParseReader(Iterator[Parse]):
                 for parse in parses:
                     self.counts["crossing entities"] += len(parse.dropped)
                     yield parse
-        self.counts += Counter()  # leaves out what was never seen
+        self.counts += Counter()  # removes counts of zero
 
     def _open(self, path: Path) -> Source:
         return Source(path, encoding=self.settings.encoding, forgiving=self._forgiving)
 
-    def _refuse_stand_ins(self, parses: tuple[Parse, ...]) -> None:
+    def _refuse_escapes(self, parses: tuple[Parse, ...]) -> None:
         for parse in parses:
             spans = (*(parse.tree.spans if parse.tree else ()), *(parse.entities or ()))
             labels = (label or "" for _, _, label in spans)
-            if any(map(_STAND_IN.search, (*parse.words, *(parse.tags or ()), *labels))):
+            if any(map(_ESCAPED_BYTE.search, (*parse.words, *(parse.tags or ()), *labels))):
                 raise DataError(f"not {self.settings.encoding}")
 
     def _problem(self, error: DataError) -> None:
@@ -129,7 +129,7 @@ class ParseReader(Iterator[Parse]):
 
 
 def _files(path: str | os.PathLike[str], name: str | None) -> tuple[Format, list[Path]]:
-    """The format of a file or folder, and the files to read."""
+    """The format of a file or a folder, and its files."""
     folder = Path(path)
     if not os.path.isdir(path):
         if str(path) != STANDARD and not os.path.exists(path):
@@ -146,17 +146,18 @@ def _files(path: str | os.PathLike[str], name: str | None) -> tuple[Format, list
 
 def _files_below(folder: Path, name: str | None) -> tuple[Format, list[Path]]:
     everything = files_below(folder)
-    found: dict[str, list[Path]] = {}
+    by_format: dict[str, list[Path]] = {}
     for format in READABLE if name is None else [format_of(folder, name)]:
         for file in everything:
             if bare_suffix(file) in (format.own_suffixes if name else format.suffixes):
-                found.setdefault(format.name, []).append(file)
-    if len(found) > 1:
+                by_format.setdefault(format.name, []).append(file)
+    if len(by_format) > 1:
         raise DataError(
-            f"this folder has files of several formats ({', '.join(found)}); name one with --from",
+            f"this folder has files of several formats ({', '.join(by_format)}); name one with "
+            "--from",
             path=str(folder),
         )
-    for chosen, files in found.items():
+    for chosen, files in by_format.items():
         return FORMATS[chosen], files
     wanted = ", ".join(FORMATS[name].own_suffixes) if name else "a known suffix"
     raise DataError(f"no file with {wanted} in this folder", path=str(folder))

@@ -1,4 +1,4 @@
-"""Entities as one label a word: the schemes BIO, IOB1 and BIOES.
+"""Entities as one label per word: the schemes BIO, IOB1 and BIOES.
 
 Anna    B-PER    I-PER    S-PER     bio     B- begins every entity, I- continues it (IOB2)
 Oslo    B-LOC    I-LOC    B-LOC     iob1    B- only begins one that follows one of its type
@@ -17,13 +17,13 @@ from fencepost.formats.settings import Scheme
 from fencepost.structure import Span
 
 _LABEL = re.compile(r"([BIESLUM])-(\S+)", re.ASCII)
-_SAME = {"L": "E", "U": "S", "M": "I"}  # BILOU's and BMES's letters for the same
+_SAME = {"L": "E", "U": "S", "M": "I"}  # from the letters of BILOU and BMES
 _LETTERS = {"bio": "OBI", "iob1": "OBI", "bioes": "OBIES"}
 
 
 @lru_cache(maxsize=4096)
 def label_of(text: str) -> tuple[str, str | None] | None:
-    """The letter and the type of a label; None for what is no label in any scheme.
+    """The letter and the type of a label; None if it is not a label of any scheme.
 
     >>> label_of("B-PER"), label_of("O"), label_of("U-PER"), label_of("NN")
     (('B', 'PER'), ('O', None), ('S', 'PER'), None)
@@ -35,7 +35,7 @@ def label_of(text: str) -> tuple[str, str | None] | None:
 
 
 def evidence(labels: Iterable[str]) -> Iterator[tuple[int, Scheme]]:
-    """Each word, by its index, whose label shows a scheme: it would be another in the others.
+    """The indices of words whose label only one scheme would use, each with this scheme.
 
     >>> list(evidence(["O", "I-PER", "I-PER", "B-PER"])), list(evidence(["B-PER", "I-LOC"]))
     ([(1, 'iob1')], [(0, 'bio'), (1, 'iob1')])
@@ -51,7 +51,7 @@ def evidence(labels: Iterable[str]) -> Iterator[tuple[int, Scheme]]:
 
 
 def spans_in(labels: Sequence[str], scheme: Scheme) -> Iterator[Span]:
-    """The entities that labels tell of; an error has the number of the word, from 1, as its line.
+    """The entities of a sequence of labels; an error's line is the number of the word, from 1.
 
     >>> [str(span) for span in spans_in(["B-PER", "B-LOC", "I-LOC", "O"], "bio")]
     ['(0, 1) PER', '(1, 3) LOC']
@@ -87,10 +87,10 @@ def spans_in(labels: Sequence[str], scheme: Scheme) -> Iterator[Span]:
 
 
 def labels_for(n: int, entities: Sequence[Span], scheme: Scheme) -> Iterator[list[str]]:
-    """For each of `n` words its labels, one for each entity around it, from the outermost.
+    """The labels of each of `n` words: one for each entity around it, outermost first.
 
-    Entities that nest around one word are a chain, so the place in it is the same for all words
-    of an entity: that is its layer.
+    The entities around a word nest in each other, so an entity has the same index in the lists of
+    all of its words: its layer.
 
     >>> list(labels_for(3, [Span(0, 3, "ORG"), Span(2, 3, "LOC")], "bioes"))
     [['B-ORG'], ['I-ORG'], ['E-ORG', 'S-LOC']]

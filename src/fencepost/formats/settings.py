@@ -1,4 +1,4 @@
-"""What a person may choose about reading and writing, the same for all formats."""
+"""Settings of reading and writing, the same for all formats."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ OnCrossing = Literal["error", "drop-sentence", "drop-span"]
 WrittenScheme = Literal["bio", "iob1", "bioes"]
 Scheme = Literal["auto", "bio", "iob1", "bioes"]
 
-_NO_TEXT = ("idna", "punycode", "undefined")  # Python's, for the names of hosts and for nothing
+_NO_TEXT = ("idna", "punycode", "undefined")  # Python's codecs that are not for text
 
 
 class Relabel(NamedTuple):
-    """A new label for phrases of exactly one word, by the tag of that word."""
+    """A new label for phrases of exactly one word, depending on the word's tag."""
 
     label: str
     tags: tuple[str, ...]
@@ -27,25 +27,25 @@ class Relabel(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSettings:
-    """How files are read. Each format looks at what concerns it."""
+    """Settings of reading; each format uses those that apply to it."""
 
     encoding: str = "utf-8"
-    on_crossing: OnCrossing = "error"  # entities that cross, or have a gap in them
+    on_crossing: OnCrossing = "error"  # for crossing and discontinuous entities
     skip_bad: bool = False  # leave out what cannot be read, and count it
 
     # Brackets
-    drop_traces: bool = False  # `-NONE-` and the nodes that this leaves empty
+    drop_traces: bool = False  # removes `-NONE-` and the nodes that this leaves empty
     drop_functions: bool = False  # NP-SBJ-1 and NP=2 become NP
     drop_features: bool = False  # NP##case=n## becomes NP, as in SPMRL's files
-    rename: Mapping[str, str] = field(default_factory=dict)  # phrases: HEADING becomes NP
+    rename: Mapping[str, str] = field(default_factory=dict)  # of phrases: HEADING becomes NP
     rename_tags: Mapping[str, str] = field(default_factory=dict)
     relabel: tuple[Relabel, ...] = ()  # an NP whose only word is tagged WP becomes WHNP
-    splice: tuple[str, ...] = ()  # such phrases are taken out, and their children move up
-    escapes: Escapes = "round"  # what is undone in words: -LRB-; "penn": also -LSB-, -LCB-, \/
+    splice: tuple[str, ...] = ()  # phrases to remove; their children move up
+    escapes: Escapes = "round"  # to undo in words: -LRB-; "penn": also -LSB-, -LCB-, \/
 
     # CoNLL columns
     scheme: Scheme = "auto"
-    word_column: int | None = None  # counted from 0; None: the first that is no running number
+    word_column: int | None = None  # from 0; None: the first that is not a running number
     tag_column: int | None = None  # None: tags are not read
     entity_columns: tuple[int, ...] | None = None  # None: the last columns that look like a scheme
 
@@ -73,18 +73,18 @@ class ReadSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteSettings:
-    """How files are written. Each format looks at what concerns it."""
+    """Settings of writing; each format uses those that apply to it."""
 
     encoding: str = "utf-8"
     scheme: WrittenScheme = "bio"
     span_group: str = "sc"
-    indent: int | None = None  # of brackets: blanks a level; None: one tree a line
-    width: int = 100  # of what is laid out for reading, in columns
+    indent: int | None = None  # of brackets: blanks per level; None: one tree per line
+    width: int = 100  # of pretty output, in columns
 
     def __post_init__(self) -> None:
         _check_encoding(self.encoding)
         _check_choice("scheme", self.scheme, WrittenScheme)
-        # Without any, each bracket would begin a line, as if it began a tree.
+        # Without indentation each bracket would begin a line, as if it began a tree.
         if self.indent is not None and self.indent < 1:
             raise ConfigError(f"indent has to be at least 1, not {self.indent}")
         if self.width < 1:
@@ -95,14 +95,14 @@ def _check_encoding(name: str) -> None:
     try:
         "".encode(name)
         is_known = codecs.lookup(name).name not in _NO_TEXT
-    except (LookupError, ValueError):  # ValueError: no name at all, such as one with a zero in it
+    except (LookupError, ValueError):  # ValueError: not a name, such as one with a zero byte
         is_known = False
     if not is_known:
         raise ConfigError(f"the encoding {name!r} is unknown")
 
 
 def _check_labels(setting: str, labels: Any) -> None:
-    if isinstance(labels, str):  # each letter would be taken for a label
+    if isinstance(labels, str):  # each letter would count as a label
         raise ConfigError(f"{setting}: several are expected, as in ({labels!r},), not {labels!r}")
 
 

@@ -1,7 +1,7 @@
-"""From running text with marked characters to sentences of words with entities.
+"""Stand-off annotation: from text with labelled characters to sentences with entities.
 
-Corpora that come as text need words and sentences before they can be parsed. The rules here
-are simple and stated, and they bend to the annotation: no word and no sentence breaks up an entity.
+Simple rules split text into words and sentences. They respect the annotation: no word or sentence
+boundary splits an entity.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ABBREVIATION = re.compile(
 
 
 class Mention(NamedTuple):
-    """A stretch of characters with a label."""
+    """A labelled range of characters."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class Mention(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """One sentence of a text, its entities, and where in the text it begins."""
+    """A sentence of a text, its entities and its start in the text."""
 
     sentence: Sentence
     entities: tuple[Span, ...]
@@ -53,15 +53,15 @@ class Passage(NamedTuple):
 
 
 def line_breaks(text: str) -> Iterator[int]:
-    """Where sentences begin if each line is one."""
+    """The starts of sentences if each line is one."""
     return (match.end() for match in _LINE_END.finditer(text))
 
 
 def sentence_breaks(text: str) -> Iterator[int]:
-    """Where sentences begin in prose whose lines are wrapped.
+    """The starts of sentences in wrapped prose.
 
-    After an empty line; and after a full stop, question or exclamation mark that is followed by
-    a capital or a number and does not end a common English abbreviation or an initial.
+    A sentence starts after an empty line, and after a full stop, question or exclamation mark that
+    is followed by a capital or a digit and does not end a common English abbreviation or initial.
     """
     yield from (match.end() for match in _PARAGRAPH_END.finditer(text))
     for match in _SENTENCE_END.finditer(text):
@@ -81,12 +81,12 @@ def passages(
     """The sentences of a text with their entities.
 
     Args:
-        text: of one document.
-        mentions: its annotations; blanks at their ends do not count.
-        name: of the document, from which sentences get their ids (`name-1`, `name-2`, ...).
-        breaks: which characters begin a new sentence, unless that is inside an entity.
-        cuts: characters that begin a new word, besides those where an entity begins or ends.
-        words: what is a word before it is cut; it has to leave out blanks and nothing else.
+        text: the text of one document.
+        mentions: its entities; blanks at their ends are ignored.
+        name: the name of the document; sentences have the ids `name-1`, `name-2` and so on.
+        breaks: the starts of sentences in a text; those inside of entities are ignored.
+        cuts: more starts of words, besides the ends of entities.
+        words: pattern of words before cutting; it matches all but blanks.
     """
     trimmed = sorted(trim(mention, text) for mention in mentions)
     edges = sorted({*cuts, *(edge for mention in trimmed for edge in mention[:2])})
@@ -111,7 +111,7 @@ def passages(
 
 
 def trim(mention: Mention, text: str) -> Mention:
-    """The mention without blanks at its ends; refused if that leaves nothing."""
+    """The mention without blanks at its ends; an error if nothing is left."""
     start, end, label = mention
     if not 0 <= start < end <= len(text):
         raise DataError(
@@ -127,12 +127,17 @@ def trim(mention: Mention, text: str) -> Mention:
     return Mention(start + left, end - right, label)
 
 
+def without_blanks(text: str) -> str:
+    """A text without any blanks, for comparison."""
+    return "".join(text.split())
+
+
 def _stretches(
     text: str, mentions: list[Mention], breaks: Iterable[int]
 ) -> Iterator[tuple[int, int]]:
-    """The stretches between breaks, leaving out the breaks inside of mentions."""
+    """The ranges between breaks, ignoring breaks inside of mentions."""
     starts = [mention.start for mention in mentions]
-    reach: list[int] = []  # the furthest end of the mentions up to each one
+    reach: list[int] = []  # the last end of the mentions up to each one
     for mention in mentions:
         reach.append(max(mention.end, reach[-1] if reach else 0))
     begin = len(text) - len(text.lstrip())
@@ -146,7 +151,7 @@ def _stretches(
 
 
 def _whole_words(matches: Iterable[re.Match[str]]) -> Iterator[tuple[int, int]]:
-    """Where words begin and end; a combining mark, which `re` takes for none, joins two parts."""
+    """The ranges of words; a combining mark, which is no word character, joins two parts."""
     word: tuple[int, int] | None = None
     joins = False  # whether the word so far ends with a mark
     for match in matches:
@@ -164,7 +169,7 @@ def _whole_words(matches: Iterable[re.Match[str]]) -> Iterator[tuple[int, int]]:
 
 
 def _cut(spans: Iterable[tuple[int, int]], edges: list[int]) -> list[tuple[int, int]]:
-    """Stretches of characters, cut at the edges that lie inside of them."""
+    """Ranges of characters, cut at the edges inside of them."""
     offsets: list[tuple[int, int]] = []
     for start, end in spans:
         inside = edges[bisect_right(edges, start) : bisect_left(edges, end)]

@@ -1,10 +1,10 @@
-"""A table of entities: a line with the names of the columns, then a line for each entity.
+"""A table of entities: a header line, then one line per entity.
 
     sentence  id  start  end  start_char  end_char  label  text          probability
     1             0      3    0           12        ORG    Bank of Oslo  0.910000
 
-Tabs stand between columns, and what is not known is empty. Nothing is quoted: tabs and ends of
-lines in a text become blanks.
+Columns are separated by tabs, and unknown values are empty. Nothing is quoted: tabs and line ends
+in a text become blanks.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import re
 from collections.abc import Iterable, Iterator
 
 from fencepost.formats.data import entities_of
-from fencepost.formats.files import without_halves
+from fencepost.formats.files import without_surrogates
 from fencepost.formats.settings import WriteSettings
 from fencepost.structure import Parse
 from fencepost.structure.table import COLUMNS, entity_rows
 
-_BREAK = re.compile(r"\r\n|[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # where some reader would cut
+_BREAK = re.compile(r"\r\n|[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # any reader's line ends
 
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
-    """The text of a file, one entity a line under the names of the columns."""
+    """The text of a file: a header line, then one entity per line."""
     yield row_of(COLUMNS)
     for row in entity_rows(map(_with_entities, parses)):
         yield row_of(row.values())
@@ -43,4 +43,4 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.6f}"
-    return _BREAK.sub(" ", without_halves(str(value)))
+    return _BREAK.sub(" ", without_surrogates(str(value)))

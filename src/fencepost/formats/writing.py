@@ -1,4 +1,4 @@
-"""Writing: a file appears when all of it is there, or not at all."""
+"""Write parses to a file, whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats.files import STANDARD, place_of, written_whole
+from fencepost.formats.files import STANDARD, atomic_output, output_path
 from fencepost.formats.registry import written_format
 from fencepost.formats.settings import WriteSettings
 from fencepost.structure import Parse
@@ -22,14 +22,14 @@ def write(
     format: str | None = None,
     **settings: Any,
 ) -> int:
-    """Write parses to a file, whole or not at all, and return how many there were.
+    """Write parses to a file, whole or not at all, and return their number.
 
     Args:
-        parses: gone through once, so they may be more than fit in memory.
-        path: a file, or `-` for standard output; `.gz` packs it. For brat, a folder or an `.ann`.
-        format: one of `ptb pretty data jsonl conll conllu brat tsv html spacy labelstudio doccano
-            cas`; None: what the suffix tells.
-        settings: those of `WriteSettings`.
+        parses: any number; they are iterated over once.
+        path: a file, or `-` for standard output; `.gz` compresses. For brat, a folder or an `.ann`.
+        format: `ptb`, `pretty`, `data`, `jsonl`, `conll`, `conllu`, `brat`, `tsv`, `html`, `spacy`,
+            `labelstudio`, `doccano` or `cas`; by default, the format of the suffix.
+        settings: fields of `WriteSettings`.
     """
     try:
         chosen = WriteSettings(**settings)
@@ -37,7 +37,7 @@ def write(
         raise ConfigError(f"unknown setting for writing: {error}") from error
     target = written_format(path, format)
     if str(path) != STANDARD:
-        place_of(path)  # before anything is done for it
+        output_path(path)  # fails early
     counted = _Counted(parses)
     try:
         if target.save is not None:
@@ -46,7 +46,7 @@ def write(
             assert target.pieces is not None
             # One encoder for all pieces: UTF-16 begins with a mark, and only once.
             encoder = codecs.getincrementalencoder(chosen.encoding)()
-            with written_whole(path) as file:
+            with atomic_output(path) as file:
                 for piece in target.pieces(counted, chosen):
                     file.write(encoder.encode(piece))
     except UnicodeEncodeError as error:
@@ -64,7 +64,7 @@ def write(
 
 
 class _Counted:
-    """Parses, and how many have gone by."""
+    """An iterator over parses that counts them."""
 
     def __init__(self, parses: Iterable[Parse]) -> None:
         self._parses = iter(parses)

@@ -1,4 +1,4 @@
-"""A Ray cluster: the library, the connection, and the room that there is for workers."""
+"""Ray clusters: connection, and room for workers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from typing import Any
 
 from fencepost.errors import ConfigError
 
-PATIENCE = 10.0  # seconds in which a cluster has to answer
-_STORE = 128 << 20  # bytes of a local object store, in which only portions and counts lie
+PATIENCE = 10.0  # seconds to wait for an answer of the cluster
+_STORE = 128 << 20  # bytes of a local object store, which has only portions and counts
 _LEVEL = "RAY_BACKEND_LOG_LEVEL"
-# At any level below, each worker that starts is an error, as its arguments are in the object store.
-# What goes wrong comes to us as exceptions.
+# At any lower level, Ray logs an error for each worker that starts, as its arguments are in the
+# object store. Real errors are raised as exceptions.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", _LEVEL: "fatal"}
-_NOTE = f"environment variable {_LEVEL}".encode()  # which Ray prints if the level is set
+_NOTE = f"environment variable {_LEVEL}".encode()  # printed by Ray if the level is set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """How many workers there are, and what each of them has.
+    """The workers of a cluster and their resources.
 
     Args:
-        address: of a cluster, as Ray understands it (`auto`, `ray://host:10001`, `host:6379`);
-            None: the one that RAY_ADDRESS names, or else a new one on this machine.
-        count: of workers; None: as many as the cluster has room for.
-        threads: of each worker.
-        gpus: of each worker; half a GPU is a worker that shares one.
+        address: a Ray address (`auto`, `ray://host:10001`, `host:6379`); by default RAY_ADDRESS, or
+            else a new cluster on this machine.
+        count: the number of workers; by default as many as the cluster has room for.
+        threads: threads per worker.
+        gpus: GPUs per worker; workers with half a GPU share one.
     """
 
     address: str | None = None
@@ -42,7 +42,7 @@ class Workers:
 
 
 def require_ray() -> Any:
-    """The library, or an error that says how to get it."""
+    """Import Ray, or raise an error that says how to install it."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     try:
@@ -59,10 +59,10 @@ def require_ray() -> Any:
 
 @contextmanager
 def connected(ray: Any, workers: Workers) -> Iterator[bool]:
-    """A cluster: the one that is connected already, that of the address, or a new one here.
+    """Connect to a cluster: the current one, the one of the address, or a new one on this machine.
 
     Yields:
-        whether this machine is certain to be all of it.
+        whether the cluster is only this machine for certain.
     """
     if ray.is_initialized():
         with _without_bars(ray):
@@ -73,7 +73,7 @@ def connected(ray: Any, workers: Workers) -> Iterator[bool]:
     if address is None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         options = {
-            "address": "local",  # else Ray looks for one that was started on this machine before
+            "address": "local",  # else Ray looks for an earlier cluster on this machine
             "num_cpus": max(cores or 1, (workers.count or 1) * workers.threads),
             "object_store_memory": _STORE,
             "include_dashboard": False,
@@ -94,7 +94,7 @@ def connected(ray: Any, workers: Workers) -> Iterator[bool]:
 
 
 def pool(ray: Any, workers: Workers, *, most: int) -> Any:
-    """So many workers, or as many as there is room for now; a cluster that grows gets the rest."""
+    """A pool of workers, as many as there is room for now; the rest start when a cluster grows."""
     machines = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     cpus, gpus = ([machine.get(kind, 0.0) for machine in machines] for kind in ("CPU", "GPU"))
     room = sum(
@@ -108,17 +108,17 @@ def pool(ray: Any, workers: Workers, *, most: int) -> Any:
             f"{workers.gpus:g} GPUs"
         )
     count = min(workers.count or room, most)
-    # None has a portion in reserve that another one could begin with.
+    # No worker holds back a portion that another one could begin.
     return ray.data.ActorPoolStrategy(
         min_size=min(count, room), max_size=count, max_tasks_in_flight_per_actor=1
     )
 
 
 def _check_answer(address: str) -> None:
-    """Refuse an address where nobody listens, for which Ray would wait several minutes."""
+    """Refuse an address where nothing listens; Ray would wait for several minutes."""
     host, colon, port = address.rpartition("://")[2].rpartition(":")
     if not (colon and port.isdecimal()):
-        return  # a word that Ray knows, such as `auto`
+        return  # a word such as `auto`
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
     except (OSError, OverflowError) as error:
@@ -127,24 +127,24 @@ def _check_answer(address: str) -> None:
 
 @contextmanager
 def _without_note() -> Iterator[None]:
-    """Leave out what Ray prints on standard error of the level that we have set."""
-    with tempfile.TemporaryFile() as kept:
+    """Remove Ray's note on its log level from standard error."""
+    with tempfile.TemporaryFile() as captured:
         sys.stderr.flush()
         before = os.dup(2)
-        os.dup2(kept.fileno(), 2)
+        os.dup2(captured.fileno(), 2)
         try:
             yield
         finally:
             sys.stderr.flush()
             os.dup2(before, 2)
             os.close(before)
-            kept.seek(0)
-            os.write(2, b"".join(line for line in kept if _NOTE not in line))
+            captured.seek(0)
+            os.write(2, b"".join(line for line in captured if _NOTE not in line))
 
 
 @contextmanager
 def _without_bars(ray: Any) -> Iterator[None]:
-    """Keep Ray Data from printing: we tell how far it is, and its errors come as exceptions."""
+    """Silence the progress bars and log of Ray Data, whose errors are raised as exceptions."""
     context = ray.data.DataContext.get_current()
     logger = logging.getLogger("ray.data")
     before = context.enable_progress_bars, logger.level

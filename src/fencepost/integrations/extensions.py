@@ -1,7 +1,6 @@
-"""What spans and tokens of spaCy have below `._.`, by the names that benepar gave them.
+"""Extension attributes (`._.`) of spaCy's spans and tokens, with benepar's names.
 
-A stretch of only blanks, such as a sentence that spaCy has made of the end of a text, has nothing,
-and that is no error.
+They are empty for a span of only blanks, such as a sentence at the end of a text.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from fencepost.structure import Tree
 
 
 def register() -> None:
-    """Let spans and tokens of spaCy have `._.parse_string`, `._.labels`, `._.tree` and so on.
+    """Register `._.parse_string`, `._.labels`, `._.tree` and so on for spans and tokens.
 
-    A pipeline with fencepost in it does that itself. It needs to be called only by a program that
-    loads Docs without such a pipeline. What others have registered by the same names is replaced.
+    A pipeline with fencepost does this itself; only programs that load Docs without one need to
+    call it. Extensions of others with the same names are replaced.
     """
     for name, getter in _OF_SPANS.items():
         Span.set_extension(name, getter=getter, force=True)
@@ -37,18 +36,18 @@ def register() -> None:
 
 
 def _of_token(getter: Callable[[Span], Any], token: Token) -> Any:
-    """What a token has is what the span over it alone has."""
+    """The attribute of the span over a token."""
     return getter(token.doc[token.i : token.i + 1])
 
 
 def _labels(span: Span) -> tuple[str, ...]:
-    """The labels of a constituent, outermost first; none for a word that is a child of its own."""
+    """The labels of a constituent, outermost first; none for a word without a phrase."""
     node = node_of(span, inside=False)
     return () if node is None else labels_of(node)
 
 
 def _parse_string(span: Span) -> str:
-    """The tree of a constituent in brackets, to look at: a blank in a word is shown as `_`."""
+    """The tree of a constituent in brackets for display: a blank in a word becomes `_`."""
     node = node_of(span)
     return "" if node is None else str(tree_of(node))
 
@@ -62,19 +61,19 @@ def _tree(span: Span) -> Tree:
 
 
 def _constituents(span: Span) -> Iterator[Span]:
-    """A constituent and all in it, from the root down and from left to right."""
+    """A constituent and all in it, from the root down and left to right."""
     node = node_of(span)
     return iter(()) if node is None else below(node)
 
 
 def _children(span: Span) -> Iterator[Span]:
-    """The constituents directly below one."""
+    """The child constituents."""
     node = node_of(span)
     return iter(()) if node is None else directly_below(node)
 
 
 def _parent(span: Span) -> Span | None:
-    """The constituent directly above one; None for that of the whole sentence."""
+    """The parent constituent; None for the whole sentence."""
     node = node_of(span, inside=False)
     return None if node is None else above(node)
 
@@ -88,7 +87,7 @@ _OF_SPANS: dict[str, Callable[[Span], Any]] = {
     "tree": _tree,
 }
 _OF_TOKENS = ("labels", "parent", "parse_string", "tree")
-EXTENSIONS = (  # as spaCy's `nlp.analyze_pipes` tells them
+EXTENSIONS = (  # for spaCy's `nlp.analyze_pipes`
     *(f"span._.{name}" for name in _OF_SPANS),
     *(f"token._.{name}" for name in _OF_TOKENS),
 )

@@ -1,4 +1,4 @@
-"""fencepost as one of NLTK's parsers."""
+"""fencepost as an NLTK parser."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ except ImportError as error:
     raise ImportError('NLTK is needed for this: pip install "fencepost[nltk]"') from error
 
 
-Given = Sentence | Exception  # what is to be parsed, or why it cannot be
+Input = Sentence | Exception  # a sentence, or the error to raise for it
 
 
 class Parser(ParserI):  # type: ignore[misc]
-    """Finds the trees of sentences, as NLTK's own parsers do.
+    """A parser with the interface of NLTK's own parsers.
 
     Args:
-        model: one that ships with fencepost, the folder of any other, or a parser that is loaded.
-        n_best: how many trees of each sentence, the best first.
-        probabilities: whether trees are of NLTK's `ProbabilisticTree`, with the probability of the
-            whole tree at its root.
+        model: the name of a model that ships with fencepost, the folder of any other, or a loaded
+            parser.
+        n_best: the number of trees of each sentence, the best first.
+        probabilities: whether to return `ProbabilisticTree`s, with the probability of the tree.
         options: as for `fencepost.Parser.parse`; `tasks` is always the tree.
     """
 
@@ -56,68 +56,72 @@ class Parser(ParserI):  # type: ignore[misc]
         """The trees of a sentence, the best first.
 
         Args:
-            sent: its words.
-            n_best: how many trees; None: as many as this parser was made for.
+            sent: the words of the sentence.
+            n_best: the number of trees; by default that of the parser.
 
         Raises:
-            DataError: it cannot be parsed; the message says why.
-            TypeError: these are no words.
+            DataError: the sentence cannot be parsed; the message says why.
+            TypeError: `sent` is not words.
         """
         return next(self._found(iter([_sentence(sent)]), n_best))
 
     def parse_sents(
         self, sents: Iterable[Sequence[str]], *, n_best: int | None = None
     ) -> Iterator[Iterator[Tree]]:
-        """The trees of each sentence, in order; those of many are found together.
+        """The trees of each sentence, in order; sentences are parsed in batches.
 
-        A sentence that cannot be parsed, or is none, raises when its own trees are asked for, and
-        takes no other down.
+        A sentence that cannot be parsed raises an error when its trees are iterated over, and does
+        not affect others.
         """
         if isinstance(sents, str):
             raise TypeError(
                 f"sentences were expected, not one text; for that there is raw_parse({sents!r})"
             )
-        return self._found((_tried(_sentence, sent) for sent in sents), n_best)
+        return self._found((_attempted(_sentence, sent) for sent in sents), n_best)
 
     def raw_parse(self, sentence: str, *, n_best: int | None = None) -> Iterator[Tree]:
-        """The trees of a text, which is split into words, and taken for one sentence."""
+        """The trees of a text, which is split into words as one sentence."""
         return next(self._found(iter([_sentence_of_text(sentence)]), n_best))
 
     def raw_parse_sents(
         self, sentences: Iterable[str], *, n_best: int | None = None
     ) -> Iterator[Iterator[Tree]]:
-        """The trees of each text, which is split into words, and taken for one sentence."""
+        """The trees of each text, which is split into words as one sentence."""
         if isinstance(sentences, str):
             raise TypeError(
                 f"many texts were expected, not one; for that there is raw_parse({sentences!r})"
             )
-        return self._found((_tried(_sentence_of_text, text) for text in sentences), n_best)
+        return self._found((_attempted(_sentence_of_text, text) for text in sentences), n_best)
 
-    def _found(self, given: Iterator[Given], n_best: int | None) -> Iterator[Iterator[Tree]]:
+    def _found(self, sentences: Iterator[Input], n_best: int | None) -> Iterator[Iterator[Tree]]:
         k = self.n_best if n_best is None else whole_number("n_best", n_best)
-        return self._best_of_each(given) if k == 1 else (self._several(one, k) for one in given)
+        return (
+            self._best_of_each(sentences)
+            if k == 1
+            else (self._several(one, k) for one in sentences)
+        )
 
-    def _best_of_each(self, given: Iterator[Given]) -> Iterator[Iterator[Tree]]:
-        """The best tree of each sentence, many of which are parsed together."""
-        wrong: deque[Exception | None] = deque()  # for each sentence that has been read
+    def _best_of_each(self, inputs: Iterator[Input]) -> Iterator[Iterator[Tree]]:
+        """The best tree of each sentence, parsed in batches."""
+        errors: deque[Exception | None] = deque()  # for each sentence that the parser has read
 
         def sentences() -> Iterator[Sentence]:
-            for one in given:
-                wrong.append(one if isinstance(one, Exception) else None)
+            for one in inputs:
+                errors.append(one if isinstance(one, Exception) else None)
                 yield Sentence(()) if isinstance(one, Exception) else one
 
         for document in self.parser.stream(sentences(), self._asked):
-            yield self._best(document, wrong.popleft())
+            yield self._best(document, errors.popleft())
 
-    def _best(self, document: Document, wrong: Exception | None) -> Iterator[Tree]:
-        if wrong is not None:
-            raise wrong
+    def _best(self, document: Document, error: Exception | None) -> Iterator[Tree]:
+        if error is not None:
+            raise error
         if not document.is_ok:
             raise DataError(document.status)
         for parse in document.sentences:
             yield self._tree(parse)
 
-    def _several(self, sentence: Given, k: int) -> Iterator[Tree]:
+    def _several(self, sentence: Input, k: int) -> Iterator[Tree]:
         if isinstance(sentence, Exception):
             raise sentence
         if sentence.words:
@@ -130,14 +134,14 @@ class Parser(ParserI):  # type: ignore[misc]
         tree = parse.tree.to_nltk()
         if not self.probabilities:
             return tree
-        # NLTK's logarithms are to the base of two.
+        # NLTK uses logarithms to base two.
         return ProbabilisticTree(tree.label(), list(tree), logprob=parse.log_prob / log(2))
 
 
-def _tried(make: Callable[[Any], Sentence], given: object) -> Given:
-    """A sentence, or what is wrong with it."""
+def _attempted(make: Callable[[Any], Sentence], value: object) -> Input:
+    """A sentence, or the error in it."""
     try:
-        return make(given)
+        return make(value)
     except (DataError, TypeError) as error:
         return error
 
@@ -149,15 +153,15 @@ def _sentence(words: object) -> Sentence:
         )
     if isinstance(words, bytes) or not isinstance(words, Iterable):
         raise TypeError(f"words were expected, not {typed_repr(words)}")
-    found = tuple(words)
-    for word in found:
+    checked = tuple(words)
+    for word in checked:
         if not isinstance(word, str):
             raise TypeError(f"words were expected, not {typed_repr(word)}{_hint(word)}")
-    return Sentence(found)
+    return Sentence(checked)
 
 
 def _hint(word: object) -> str:
-    """What else was meant, perhaps, with something that is no word."""
+    """A hint at what a wrong word may have been meant to be."""
     match word:
         case tuple((str(), str() | None)):
             return "; of tagged words, pass parse([word for word, _ in tagged])"

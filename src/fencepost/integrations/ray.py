@@ -1,9 +1,9 @@
-"""A corpus parsed by the workers of a Ray cluster, which may be many machines.
+"""Parsing of a corpus by the workers of a Ray cluster.
 
 Ray Data keeps a pool of workers, each with the model loaded once, hands portions of the corpus to
-whichever is free, and gives those of a worker that died to another one. A portion says which bytes
-of which files to read: the workers read and write these themselves, so no row passes through Ray's
-object store, and memory stays what one worker needs, however large the corpus.
+free workers, and repeats those of workers that died. A portion names files and ranges of bytes:
+workers read and write these themselves, so no rows pass through Ray's object store, and the memory
+of a worker does not depend on the size of the corpus.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from fencepost.checkpoints.loading import Backend, Precision
     from fencepost.parser.options import CheckedOptions
 
-_MOST_BLOCKS = 10_000  # that Ray Data keeps track of; each holds as many portions as it must
-_TOLD_EVERY = 0.5  # seconds
+_MOST_BLOCKS = 10_000  # of Ray Data, which share the portions
+_REPORT_EVERY = 0.5  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loading:
-    """How a worker makes its parser."""
+    """The arguments with which a worker loads its parser."""
 
     model: str  # its name, or its folder
     fingerprint: str
@@ -60,18 +60,18 @@ class Loading:
 def parse_on_ray(
     run: Run, asked: CheckedOptions, *, loading: Loading, workers: Workers, tell: Tell | None = None
 ) -> Iterator[Done]:
-    """Do what waits, in no certain order.
+    """Parse the waiting portions of a run, in any order.
 
     Args:
-        run: what is to be done.
-        asked: what to find.
-        loading: how a worker makes its parser.
-        workers: how many, and with what.
-        tell: called with the words and bytes that are done.
+        run: the corpus run.
+        asked: the options of parsing.
+        loading: the arguments with which workers load their parser.
+        workers: the number of workers and their resources.
+        tell: called with the numbers of words and bytes so far.
 
     Raises:
-        ConfigError: there is no Ray, or no such cluster, or it went down.
-        FencepostError: a worker cannot go on, and no other could.
+        ConfigError: Ray is not installed, or the cluster does not exist or went down.
+        FencepostError: a worker failed in a way that any worker would.
     """
     if not run.waiting:
         return
@@ -111,12 +111,14 @@ def parse_on_ray(
             except ray.exceptions.RayTaskError:
                 raise  # a bug of ours, with its traceback
             except ray.exceptions.RayError as error:
-                told = str(error).strip().splitlines()
-                raise ConfigError(f"Ray stopped: {told[-1] if told else type(error)}") from error
+                message = str(error).strip().splitlines()
+                raise ConfigError(
+                    f"Ray stopped: {message[-1] if message else type(error)}"
+                ) from error
 
 
 class _Worker:
-    """Parses portions with a model that it has loaded once."""
+    """A worker, which parses portions with a model that it loads once."""
 
     def __init__(
         self,
@@ -147,14 +149,14 @@ class _Worker:
             self._problem = error  # if it were raised here, Ray would start another worker
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
-        found = [
+        answers = [
             self._answer(portion_of(json.loads(str(portion))), int(tries))
             for portion, tries in zip(batch["portion"], batch["tries"], strict=True)
         ]
-        return {"answer": [json.dumps(answer) for answer in found]}
+        return {"answer": [json.dumps(answer) for answer in answers]}
 
     def _answer(self, portion: Portion, tries: int) -> dict[str, Any]:
-        """What came of a portion, or what is wrong: an exception would come wrapped in Ray's."""
+        """The result of a portion, or an error, which Ray would wrap if it were raised."""
         try:
             return asdict(self._parsed(portion, tries))
         except FencepostError as error:
@@ -163,7 +165,7 @@ class _Worker:
     def _parsed(self, portion: Portion, tries: int) -> Done:
         if self._problem is not None:
             raise self._problem
-        done = done_before(self._job, portion)  # by a worker that died before it could say so
+        done = done_before(self._job, portion)  # by a worker that died before it answered
         if done is None and tries_of(self._job, portion) - tries >= MOST_TRIES:
             done = given_up(self._job, portion)
 
@@ -178,18 +180,18 @@ class _Worker:
 
 
 def _tries_before(run: Run) -> Counter[str]:
-    """How often portions were tried by runs before this one, which do not count in it."""
+    """The numbers of tries of portions in earlier runs, which do not count."""
     names = (name.partition(".try-") for name in names_in(run.job.work))
     return Counter(number for number, is_try, _ in names if is_try)
 
 
 def _absolute(path: str) -> str:
-    """A path that means the same wherever a worker was started."""
+    """A path that does not depend on a worker's directory."""
     return path if is_remote(path) else os.path.abspath(path)
 
 
 def _found_anywhere(portion: Portion) -> Portion:
-    """The portion with paths that mean the same to all workers."""
+    """The portion with paths that do not depend on a worker's directory."""
     shards = (
         replace(shard, source=_absolute(shard.source)) if shard.place == "file" else shard
         for shard in portion.shards
@@ -198,7 +200,7 @@ def _found_anywhere(portion: Portion) -> Portion:
 
 
 def _tally(ray: Any) -> Any:
-    """Where workers say how far they are; a portion that is tried again replaces its count."""
+    """An actor that collects progress; a portion that is repeated replaces its count."""
 
     class Tally:
         def __init__(self) -> None:
@@ -219,7 +221,7 @@ def _tally(ray: Any) -> Any:
 
 @contextmanager
 def _watched(ray: Any, tally: Any, before: int, tell: Tell | None) -> Iterator[None]:
-    """Ask the tally now and then, and pass on what it says, as long as that is more."""
+    """Poll the tally and report its totals while they grow."""
     if tell is None:
         yield
         return
@@ -229,10 +231,10 @@ def _watched(ray: Any, tally: Any, before: int, tell: Tell | None) -> Iterator[N
         most_words = most_bytes = 0
         is_last = False
         while not is_last:
-            is_last = stop.wait(_TOLD_EVERY)
+            is_last = stop.wait(_REPORT_EVERY)
             try:
                 words, size = ray.get(tally.total.remote(), timeout=PATIENCE)
-            except Exception:  # nobody can say how far it is, which is no reason to stop
+            except Exception:  # missing progress is no reason to stop
                 continue
             most_words, most_bytes = max(most_words, words), max(most_bytes, size)
             tell(most_words, before + most_bytes)
@@ -247,18 +249,18 @@ def _watched(ray: Any, tally: Any, before: int, tell: Tell | None) -> Iterator[N
 
 
 def _packed(ray: Any, loading: Loading) -> Any:
-    """The files of the model in the object store, for machines that do not have it."""
+    """The files of the model in Ray's object store, for machines without them."""
     from fencepost.checkpoints.shipped import find_model
 
     folder = find_model(loading.model)
     paths = [folder / name for name in (*FILES, MANIFEST)]
     files = {path.name: path.read_bytes() for path in paths if path.is_file()}
-    return [ray.put(files)]  # in a list it is not fetched before it is asked for
+    return [ray.put(files)]  # in a list, Ray does not fetch it early
 
 
 @contextmanager
 def _unpacked(loading: Loading, files: Any) -> Iterator[Path]:
-    """The folder of the model on this machine: the same one, or a copy as long as it is read."""
+    """The folder of the model on this machine, or a temporary copy of it."""
     from fencepost.checkpoints.shipped import find_model
 
     if files is None:
@@ -268,7 +270,7 @@ def _unpacked(loading: Loading, files: Any) -> Iterator[Path]:
         folder = find_model(loading.model)
         is_same = fingerprint(folder) == loading.fingerprint
     except FencepostError:
-        is_same = False  # it is not on this machine
+        is_same = False  # not on this machine
     if is_same:
         yield folder
         return
@@ -281,7 +283,7 @@ def _unpacked(loading: Loading, files: Any) -> Iterator[Path]:
 
 
 def _done_of(answer: dict[str, Any]) -> Done:
-    """What came of a portion, by the answer of a worker."""
+    """The result of a portion in the answer of a worker."""
     if "problem" in answer:
         raise FencepostError(answer["problem"])
     records = [Record(**record) for record in answer["records"]]

@@ -1,10 +1,10 @@
 """fencepost in a spaCy pipeline: `nlp.add_pipe("fencepost")`.
 
 spaCy imports this module whenever a pipeline is made, in any program where fencepost is installed.
-So it is quick to import, and changes nothing before the component is made.
+So it imports quickly, and has no effects before the component is made.
 """
 
-# spaCy checks settings by the types of `make`, which therefore have to be types and not strings.
+# spaCy checks settings by the annotations of `make`, which have to be types and not strings.
 import io
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fencepost", "NonConstituentError", "Settings", "make", "register"]
 
-# What a model's folder may hold; what else is in it, a run of training has left there.
+# The files of a model; its folder may also have other files of a training run.
 _FILES = (
     "config.json",
     "manifest.json",
@@ -66,9 +66,9 @@ _log = logging.getLogger(__name__)
 
 
 def _configurable(options: Mapping[str, Option]) -> dict[str, Option]:
-    """The options of parsing that the config of a pipeline can hold.
+    """The options of parsing that a pipeline's config can hold.
 
-    Not a gazetteer: spaCy writes config as INI, where a phrase with a colon would be cut in two.
+    A gazetteer cannot: spaCy writes config as INI, which would split a phrase with a colon.
     """
     return {
         name: option
@@ -79,13 +79,13 @@ def _configurable(options: Mapping[str, Option]) -> dict[str, Option]:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the component is told in the pipeline's `config`."""
+    """The settings of the component in the pipeline's `config`."""
 
-    model: str = DEFAULT  # one that ships with fencepost, a folder, or one of the hub
+    model: str = DEFAULT  # a shipped model, a folder, or a model of the hub
     spans_key: str = ENTITIES  # the span group for entities
     set_tags: bool = False  # whether to overwrite token.tag_
     set_ents: bool = False  # whether to overwrite doc.ents, with the outermost entities
-    sentences: str = "fencepost"  # whose rules find boundaries where there are none; or "spacy"
+    sentences: str = "fencepost"  # the splitter for Docs without boundaries; or "spacy"
     max_words: int = 20_000  # longer sentences are not parsed
     device: str = "cpu"
     backend: str = "auto"
@@ -115,24 +115,24 @@ class Settings:
 
 
 class Fencepost(Pipe):  # type: ignore[misc]
-    """Finds the trees and the nested entities of Docs.
+    """A pipeline component that predicts trees and nested entities.
 
     Args:
-        name: of the component in its pipeline.
-        settings: what to find, and where to put it.
+        name: the name of the component in its pipeline.
+        settings: the settings of the component.
     """
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.name = name
         self.settings = settings
-        self._folder: Path | None = None  # of a model that was saved with the pipeline
-        self._licence: bytes | None = None  # of the model; a parser knows nothing of it
+        self._folder: Path | None = None  # of a model saved with the pipeline
+        self._licence: bytes | None = None  # of the model; the parser does not have it
         self._parser: Parser | None = None
         self._asked: CheckedOptions | None = None
 
     @property
     def parser(self) -> "Parser":
-        """The parser, which is loaded when it is first needed."""
+        """The parser, loaded on first use."""
         if self._parser is None:
             self._load(self._folder or self.settings.model)
         assert self._parser is not None
@@ -168,19 +168,19 @@ class Fencepost(Pipe):  # type: ignore[misc]
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Parse many Docs, the sentences of a batch of them together.
+        """Parse many Docs in batches.
 
-        A Doc that fails is given to the error handler, and takes no other down.
+        A Doc that fails goes to the error handler, and does not affect others.
 
         Args:
             stream: Docs.
-            batch_size: how many of them are parsed together.
+            batch_size: the number of Docs per batch.
         """
         for docs in minibatch(stream, size=batch_size):
             yield from self._careful(docs)
 
     def _careful(self, docs: list[Doc]) -> Iterator[Doc]:
-        _ = self.parser  # if there is no such model, that is not the fault of a Doc
+        _ = self.parser  # a missing model is not an error of a Doc
         try:
             self._parse(docs)
         except Exception as error:
@@ -193,19 +193,19 @@ class Fencepost(Pipe):  # type: ignore[misc]
             yield from docs
 
     def _parse(self, docs: Sequence[Doc]) -> None:
-        """Parse Docs, all of their sentences in one go, and write down what was found."""
+        """Parse Docs, all of their sentences together, and store the results."""
         parser, asked = self.parser, self._asked
         assert asked is not None
         splitter = _SPLITTERS[self.settings.sentences]
         words = [_words(doc, splitter) for doc in docs]
         inputs = (sentence_of(sentence, None) for sentences in words for sentence in sentences)
-        found = iter(list(parser.stream(inputs, asked)))
+        documents = iter(list(parser.stream(inputs, asked)))
         for doc, sentences in zip(docs, words, strict=True):
-            outcomes = [self._outcome(sentence, next(found)) for sentence in sentences]
+            outcomes = [self._outcome(sentence, next(documents)) for sentence in sentences]
             keep(doc, outcomes, layers=asked.tasks, entities_key=self.settings.spans_key)
             if self.settings.set_tags:
                 for span in doc.spans[TAGS]:
-                    if span.label_:  # the words of a sentence that was not parsed keep theirs
+                    if span.label_:  # sentences that were not parsed keep their tags
                         doc[span.start].tag_ = span.label_
             if self.settings.set_ents:
                 doc.set_ents(_outermost(doc.spans[self.settings.spans_key]))
@@ -217,7 +217,7 @@ class Fencepost(Pipe):  # type: ignore[misc]
         return Outcome(words, document.status)
 
     def score(self, examples: Iterable[Example], **_: Any) -> dict[str, Any]:
-        """Precision, recall and F1 of the entities, as spaCy's `spancat` gives them."""
+        """Precision, recall and F1 of the entities, in the form of spaCy's `spancat`."""
         key = self.settings.spans_key
         scores: dict[str, Any] = Scorer.score_spans(
             examples,
@@ -231,8 +231,7 @@ class Fencepost(Pipe):  # type: ignore[misc]
     def to_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> None:
         """Save the model, unless it ships with fencepost: then its name is enough.
 
-        What another model has left in the folder is removed, since it would be loaded, or be taken
-        for a part of this one.
+        Files of another model in the folder are removed, since they would be loaded.
         """
         folder, files = Path(path), self._files()
         if files:
@@ -246,14 +245,14 @@ class Fencepost(Pipe):  # type: ignore[misc]
             folder.rmdir()
 
     def from_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> "Fencepost":
-        """Load the model that was saved with the pipeline, if there is one."""
+        """Load the model that was saved with the pipeline, if any."""
         if (Path(path) / _FILES[0]).is_file():
             self._folder = Path(path)
-            self._load(self._folder)  # now: afterwards the folder may be gone
+            self._load(self._folder)  # at once, since the folder may be temporary
         return self
 
     def to_bytes(self, *, exclude: Sequence[str] = ()) -> bytes:
-        """The model as bytes; none if it ships with fencepost."""
+        """The model as bytes; empty if it ships with fencepost."""
         files = self._files()
         packed = io.BytesIO()
         if files:
@@ -263,7 +262,7 @@ class Fencepost(Pipe):  # type: ignore[misc]
         return packed.getvalue()
 
     def from_bytes(self, data: bytes, *, exclude: Sequence[str] = ()) -> "Fencepost":
-        """Load the model that was packed as bytes, if there is one."""
+        """Load a model from bytes, if there are any."""
         if data:
             with TemporaryDirectory() as folder, ZipFile(io.BytesIO(data)) as archive:
                 archive.extractall(folder)
@@ -271,13 +270,13 @@ class Fencepost(Pipe):  # type: ignore[misc]
         return self
 
     def _files(self) -> dict[str, bytes]:
-        """The files of the model; none if it ships with fencepost."""
+        """The files of the model; empty if it ships with fencepost."""
         if self._folder is None and self.settings.model in shipped_models():
             return {}
         folder = self._folder or Path(self.settings.model).expanduser()
         if (folder / _FILES[0]).is_file():
             return _read(folder)
-        with TemporaryDirectory() as saved:  # the folder is gone, or has never been there
+        with TemporaryDirectory() as saved:  # there is no folder, or it is gone
             self.parser.save(saved)
             if self._licence is not None:
                 (Path(saved) / _LICENCE).write_bytes(self._licence)
@@ -312,7 +311,7 @@ _SPLITTERS: dict[str, Splitter] = {
 
 
 def _words(doc: Doc, splitter: Splitter) -> list[list[Token]]:
-    """The words of each sentence that has any; boundaries are set in a Doc that has none."""
+    """The words of each sentence with words; sets the boundaries of a Doc without any."""
     sentences = sentences_of(doc, splitter)
     if not doc.has_annotation("SENT_START"):
         starts = {sentence.start for sentence in sentences}
@@ -323,19 +322,19 @@ def _words(doc: Doc, splitter: Splitter) -> list[list[Token]]:
 
 def _outermost(entities: Iterable[Span]) -> list[Span]:
     """The entities that no other holds: `doc.ents` cannot nest."""
-    found: list[Span] = []
+    outermost: list[Span] = []
     for span in entities:
-        if not found or span.start >= found[-1].end:
-            found.append(span)
-    return found
+        if not outermost or span.start >= outermost[-1].end:
+            outermost.append(span)
+    return outermost
 
 
 def make(nlp: Language, name: str, **config: Any) -> Fencepost:
-    """The component of a pipeline, as `nlp.add_pipe("fencepost", config={...})` makes it.
+    """Make the component for `nlp.add_pipe("fencepost", config={...})`.
 
     Args:
         nlp: the pipeline.
-        name: of the component.
+        name: the name of the component.
         config: the settings of the component, and the options of `Parser.parse_many`.
     """
     register()
@@ -346,7 +345,7 @@ def make(nlp: Language, name: str, **config: Any) -> Fencepost:
 
 
 def signature_of(options: Mapping[str, Option] = OPTIONS) -> Signature:
-    """The signature of `make`, by which spaCy checks the config, with options of parsing."""
+    """The signature of `make` with the options of parsing, by which spaCy checks config."""
 
     def parameter(name: str, kind: Any, default: Any = Parameter.empty) -> Parameter:
         return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
@@ -365,9 +364,9 @@ def signature_of(options: Mapping[str, Option] = OPTIONS) -> Signature:
 
 
 def default_config(signature: Signature) -> dict[str, Any]:
-    """The settings that a pipeline starts with."""
-    found = signature.parameters.values()
-    return {one.name: one.default for one in found if one.default is not Parameter.empty}
+    """The default settings of the component."""
+    parameters = signature.parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not Parameter.empty}
 
 
 vars(make)["__signature__"] = signature_of()

@@ -1,15 +1,15 @@
-"""A parse in the span groups of a spaCy Doc, and found there again.
+"""Parses in the span groups of a spaCy Doc.
 
-    doc.spans["fencepost"]            the entities, holders first; another key can be chosen
-    doc.spans["fencepost_tree"]       the spans of the trees in pre-order, the holder first
-    doc.spans["fencepost_tags"]       each word, with its tag as the label if the model has tags
-    doc.spans["fencepost_sentences"]  what was parsed; the label says why, if it was not
+    doc.spans["fencepost"]            the entities, holders first; the key is a setting
+    doc.spans["fencepost_tree"]       the spans of the trees in pre-order
+    doc.spans["fencepost_tags"]       each word, labelled with its tag if the model has tags
+    doc.spans["fencepost_sentences"]  the sentences; a label is the reason why one was not parsed
 
-Span groups are what spaCy keeps whatever is done with a Doc: saved as bytes, packed into a DocBin,
-copied, joined with others. Nothing else is kept, so a Doc that was loaded is as good as new.
+spaCy keeps span groups when a Doc is saved, packed into a DocBin, copied or joined with others. The
+parse is stored nowhere else, so a loaded Doc has all of it.
 
-Merging and splitting tokens leaves these groups behind. They have the characters of each word, too,
-and these tell whether a sentence still has the words that were parsed.
+Merging and splitting tokens does not update span groups. Spans also know their characters, which
+show whether a sentence still has the words that were parsed.
 """
 
 from __future__ import annotations
@@ -39,39 +39,39 @@ from fencepost.structure.brackets import NO_TAG
 
 
 class NonConstituentError(DataError):
-    """A span that is no node of the tree was asked for what only nodes have."""
+    """An attribute of constituents was requested from a span that is not one."""
 
 
 class Outcome(NamedTuple):
-    """The words of a sentence, and its parse or why there is none."""
+    """The words of a sentence, and its parse or the reason why there is none."""
 
     words: Sequence[Token]
     parse: Parse | str
 
 
 class Node(NamedTuple):
-    """A node of a tree: a stretch of the Doc, with the spans that stand over exactly it.
+    """A node of a tree: a range of the Doc with the spans over exactly this range.
 
-    These are several for a unary chain, and none for a word that is a child of its own.
+    There are several spans for a unary chain, and none for a word without a phrase.
     """
 
     doc: Doc
     start: int
     end: int
-    first: int  # where in the group of the tree they are, or would be
+    first: int  # index of these spans in the group of the tree, or where they would be
     behind: int
-    root: int  # where in the group the tree begins
+    root: int  # index of the tree's root in the group
 
 
 def keep(
     doc: Doc, outcomes: Sequence[Outcome], *, layers: Iterable[str], entities_key: str
 ) -> None:
-    """Write what was found into the span groups of a Doc.
+    """Write parses to the span groups of a Doc.
 
     Args:
-        doc: which had these words.
-        outcomes: in order, one for each sentence that has words.
-        layers: which were looked for.
+        doc: the parsed Doc.
+        outcomes: the outcome of each sentence with words, in order.
+        layers: the predicted layers.
         entities_key: the name of the group for entities.
     """
     parses = [(words, parse) for words, parse in outcomes if isinstance(parse, Parse)]
@@ -83,7 +83,7 @@ def keep(
             for words, parse in outcomes
         ]
     if "tree" in layers or "tags" in layers:
-        # Written with any tree, so that the tags of another run are never on its leaves.
+        # Written with any tree, so that its leaves never have the tags of another run.
         doc.spans[TAGS] = [
             Span(doc, word.i, word.i + 1, label=tag)
             for outcome in outcomes
@@ -94,18 +94,18 @@ def keep(
 
 
 def _predicted(outcome: Outcome) -> Sequence[str]:
-    """A tag for each word, which is empty if none was found."""
-    found = outcome.parse.tags if isinstance(outcome.parse, Parse) else None
-    return ("",) * len(outcome.words) if found is None else found
+    """The predicted tag of each word; empty if there is none."""
+    tags = outcome.parse.tags if isinstance(outcome.parse, Parse) else None
+    return ("",) * len(outcome.words) if tags is None else tags
 
 
 def _write(
-    doc: Doc, name: str, found: Iterable[tuple[Sequence[Token], Sequence[Labelled]]]
+    doc: Doc, name: str, layer: Iterable[tuple[Sequence[Token], Sequence[Labelled]]]
 ) -> None:
-    """Make a group of labelled spans, with their probabilities."""
+    """Write a group of labelled spans with their probabilities."""
     spans: list[Span] = []
     scores: list[float] = []
-    for words, labelled in found:
+    for words, labelled in layer:
         for span in labelled:
             start, end = words[span.start].i, words[span.end - 1].i + 1
             spans.append(Span(doc, start, end, label=span.label or ""))
@@ -116,18 +116,18 @@ def _write(
 
 
 def node_of(span: Span, *, inside: bool = True) -> Node | None:
-    """The node of the tree that stands over the words of a span; None if it is only blanks.
+    """The node over the words of a span; None if the span is only blanks.
 
-    Blanks at its ends do not count, so that a sentence of spaCy's is the root of its tree.
+    Blanks at its ends are ignored, so that a sentence of spaCy is the root of its tree.
 
     Args:
-        span: of any Doc.
-        inside: whether what is below the node is wanted, so that all of its words are looked at to
-            see whether they are still those that were parsed; else only its ends are.
+        span: a span of any Doc.
+        inside: whether to check that all words of the node are still those that were parsed, as
+            needed for its descendants; else only its ends are checked.
 
     Raises:
         NonConstituentError: there is no such node.
-        DataError: the Doc, or this sentence, was not parsed; the message says why.
+        DataError: the Doc or the sentence was not parsed; the message says why.
     """
     doc = span.doc
     for name in (TREE, SENTENCES):
@@ -162,36 +162,36 @@ def node_of(span: Span, *, inside: bool = True) -> Node | None:
 
 
 def _sentence(doc: Doc, start: int) -> Span | None:
-    """The sentence that holds a token; None if none does."""
+    """The sentence of a token, if any."""
     group = doc.spans[SENTENCES]
     try:
         index = bisect_right(group, start, key=_start_of) - 1
-        found = group[index] if index >= 0 else None
-    except IndexError:  # a span beyond the end of its Doc cannot even be looked at
+        sentence = group[index] if index >= 0 else None
+    except IndexError:  # a span beyond the end of its Doc
         raise moved() from None
-    if found is None:
+    if sentence is None:
         return None
-    check_place(found)
-    return found if start < found.end else None
+    check_place(sentence)
+    return sentence if start < sentence.end else None
 
 
 def _check_words(doc: Doc, stretch: Span | Node) -> None:
-    """Refuse a stretch of a Doc that no longer has the words that were parsed.
+    """Refuse a range of a Doc that no longer has the words that were parsed.
 
-    A Doc that was not made by the pipeline may have trees without tags. Then only the ends of
-    constituents tell.
+    A Doc from elsewhere may have trees without tags. Then only the ends of constituents are
+    checked.
     """
-    kept = list(_within(doc.spans[TAGS if TAGS in doc.spans else TREE], stretch))
+    spans = list(_within(doc.spans[TAGS if TAGS in doc.spans else TREE], stretch))
     if TAGS in doc.spans:
         words = words_of(doc[stretch.start : stretch.end])
-        if [span.start for span in kept] != [word.i for word in words]:
+        if [span.start for span in spans] != [word.i for word in words]:
             raise moved()
-    for span in kept:
+    for span in spans:
         check_place(span)
 
 
 def _within(group: SpanGroup, stretch: Span | Node) -> Iterator[Span]:
-    """The spans of a group, in order, that start within a stretch of their Doc."""
+    """The spans of a group, in order, that start within a range of their Doc."""
     first = bisect_left(group, stretch.start, key=_start_of)
     behind = bisect_left(group, stretch.end, lo=first, key=_start_of)
     return (group[index] for index in range(first, behind))
@@ -204,10 +204,10 @@ def labels_of(node: Node) -> tuple[str, ...]:
 
 
 def below(node: Node) -> Iterator[Span]:
-    """A node and all below it, each place once, from the root down and from left to right."""
+    """A node and all below it, each place once, from the root down and left to right."""
     words = [word.i for word in words_of(node.doc[node.start : node.end])]
     group = node.doc.spans[TREE]
-    waiting = 0  # the next word that is not yet known to be a node
+    waiting = 0  # the index of the next word without a node
     last = None
     for index in range(node.first, len(group)):
         span = group[index]
@@ -239,7 +239,7 @@ def directly_below(node: Node) -> Iterator[Span]:
 
 
 def above(node: Node) -> Span | None:
-    """The smallest larger node that holds it; None for the root."""
+    """The parent of a node; None for the root."""
     group = node.doc.spans[TREE]
     for index in range(node.first - 1, node.root - 1, -1):
         span = group[index]
@@ -250,11 +250,11 @@ def above(node: Node) -> Span | None:
 
 
 def tree_of(node: Node, text: str | None = None) -> Tree:
-    """The tree of a node. Its boundaries are counted from the node's first word.
+    """The tree of a node, with boundaries counted from the node's first word.
 
     Args:
-        node: its root.
-        text: that of the Doc, which its characters then slice.
+        node: the root.
+        text: the text of the Doc, if offsets should refer to it.
     """
     doc = node.doc
     words = words_of(doc[node.start : node.end])
@@ -264,7 +264,7 @@ def tree_of(node: Node, text: str | None = None) -> Tree:
     sentence = replace(sentence_of(words, text), tags=tags)
     group = doc.spans[TREE]
     scores = group.attrs.get(SCORES, ())
-    known = len(scores) == len(group)  # spaCy loses them where it joins Docs
+    known = len(scores) == len(group)  # spaCy loses them when it joins Docs
     spans: list[FoundSpan] = []
     for index in range(node.first, len(group)):
         span = group[index]
@@ -284,7 +284,7 @@ def _tags(doc: Doc, node: Node) -> dict[int, str]:
 
 
 def _place(start: int, end: int) -> tuple[int, int]:
-    """What spans in pre-order are sorted by."""
+    """The sort key of spans in pre-order."""
     return start, -end
 
 

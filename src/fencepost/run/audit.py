@@ -15,7 +15,7 @@ from fencepost.checkpoints.model import Model
 from fencepost.errors import ConfigError
 from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.annotations import data_of
-from fencepost.formats.files import written_whole
+from fencepost.formats.files import atomic_output
 from fencepost.formats.labelstudio import list_of, prediction_of
 from fencepost.parser.encoding import encode
 from fencepost.parser.options import checked_options
@@ -258,7 +258,7 @@ def write_findings(findings: Iterable[Finding], path: Path) -> None:
             for Label Studio; `.gz` packs it.
     """
     check_suffix(path)
-    with written_whole(path) as file:
+    with atomic_output(path) as file:
         for line in _LINES[_suffix(path)](findings):
             # Half a character that a file held is no reason to stop.
             file.write(line.encode("utf-8", "backslashreplace"))

@@ -17,10 +17,10 @@ from fencepost.formats import ParseReader, WriteSettings
 from fencepost.formats.files import (
     STANDARD,
     OutputError,
+    atomic_output,
     is_folder,
-    place_of,
-    without_halves,
-    written_whole,
+    output_path,
+    without_surrogates,
 )
 from fencepost.formats.html import page_of
 from fencepost.formats.registry import bare_suffix
@@ -101,11 +101,11 @@ def draw(
     wanted = wanted or Wanted()
     kind, folder = _target(str(out), kind)
     if folder is None and str(out) != STANDARD:
-        place_of(out)  # before anything is drawn for it
+        output_path(out)  # before anything is drawn for it
     chosen = _Chosen(reading, watch=watch, wanted=wanted)
     missed: list[DataError] = []
     if kind == "html":
-        with written_whole(out) as file:
+        with atomic_output(out) as file:
             for piece in page_of(_parts(chosen, wanted), WriteSettings()):
                 file.write(piece.encode())
     elif kind == "pdf" and folder is None:
@@ -196,7 +196,7 @@ def _drawings(chosen: Iterable[tuple[int, Parse]], wanted: Wanted) -> Iterator[D
     for number, parse in chosen:
         for layer in wanted.layers(parse):
             svg = _svg(parse, layer, theme=wanted.theme or "light", boundaries=wanted.boundaries)
-            yield Drawing(number, layer, without_halves(svg))
+            yield Drawing(number, layer, without_surrogates(svg))
 
 
 def _made(drawing: Drawing, make: Callable[[str], bytes], reading: ParseReader) -> bytes:
@@ -240,7 +240,7 @@ def _part(parse: Parse, wanted: Wanted) -> str:
 
 
 def _write(path: str | os.PathLike[str], data: bytes) -> None:
-    with written_whole(path) as file:
+    with atomic_output(path) as file:
         file.write(data)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from fencepost.errors import ConfigError, ConstraintError, DataError
 from fencepost.formats import write
-from fencepost.formats.files import STANDARD, OutputError, check_not_read, place_of
+from fencepost.formats.files import STANDARD, OutputError, check_not_read, output_path
 from fencepost.formats.registry import Format, files_of
 from fencepost.run.explain import explain
 from fencepost.run.texts import Ended, Item, Texts
@@ -155,7 +155,7 @@ def check_layers(format: Format, tasks: Iterable[str]) -> None:
 def check_target(texts: Texts, out: str, format: Format) -> None:
     """Refuse a single file for the output that cannot be written, or that is itself an input."""
     if out != STANDARD:
-        place_of(out)
+        output_path(out)
         check_not_read(files_of(out, format), texts.files)
 
 

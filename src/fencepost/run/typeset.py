@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats.files import kept_meanwhile
+from fencepost.formats.files import scratch_errors
 
 if TYPE_CHECKING:
     import typst
@@ -46,7 +46,7 @@ def typeset(svgs: Iterable[str], kind: Printed, fonts: typst.Fonts) -> bytes:
     """Drawings as PDF, one a page, or as PNG, which holds one."""
     import typst
 
-    with kept_meanwhile(), tempfile.TemporaryDirectory() as folder:
+    with scratch_errors(), tempfile.TemporaryDirectory() as folder:
         lines = [_HEAD]
         for number, svg in enumerate(svgs):
             Path(folder, f"{number}.svg").write_text(svg, encoding="utf-8")

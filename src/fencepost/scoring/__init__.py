@@ -1,11 +1,11 @@
-"""Scores: brackets as EVALB counts them, entities by strict match, and what was scored.
+"""Scores: brackets as EVALB counts them, entities by strict match, error analysis.
 
 parameters.py   EVALB's parameter files      brackets.py     one sentence's brackets
-totals.py       many sentences               evalb.py        what the program prints
-entities.py     nested entities              fingerprint.py  which gold data it was
-judgements.py   which spans are right        breakdown.py    scores by what spans are like
-mistakes.py     why spans are wrong          attachment.py   what stands elsewhere
-bootstrap.py    is a difference chance?      differences.py  between two readings
+totals.py       many sentences               evalb.py        the output of EVALB
+entities.py     nested entities              fingerprint.py  a hash of gold data
+judgements.py   which spans are right        breakdown.py    scores by properties of spans
+mistakes.py     why spans are wrong          attachment.py   moved spans
+bootstrap.py    significance tests           differences.py  between two parses
 """
 
 from fencepost.scoring.brackets import Comparison, Counts, Side, side_of_line, side_of_tree

@@ -1,4 +1,4 @@
-"""Attachment: spans that two trees have at other places, and the mistakes that are due to it."""
+"""Attachment: spans that two trees attach differently, and the mistakes due to that."""
 
 from __future__ import annotations
 
@@ -11,50 +11,52 @@ from fencepost.structure import Span
 
 NO_LABEL = "(no label)"
 
-Wrong = Mapping[int, Judged]  # spans that are wrong by `id`, since a chain can have one twice
+Wrong = Mapping[int, Judged]  # wrong spans by `id`, since a chain can have the same span twice
 
 
 class Move(NamedTuple):
-    """A span of both trees that is directly below other places in each."""
+    """A span in both trees with different parents."""
 
     span: Judged
-    stands: Span  # as it stands in the predicted tree, perhaps with other punctuation marks
-    belongs: Span | None  # around it in the gold tree; None: nothing that counts
-    under: Span | None  # and in the predicted one
-    both: Span  # the smallest place around it that both trees have
+    stands: Span  # in the predicted tree, perhaps with other punctuation marks
+    belongs: Span | None  # its parent in the gold tree; None: nothing that counts
+    under: Span | None  # its parent in the predicted tree
+    both: Span  # the smallest place around it in both trees
 
     @property
     def kind(self) -> str:
-        """What has moved where."""
-        under, belongs = (told(span) if span else "the top" for span in (self.under, self.belongs))
+        """The labels of the span and of both parents, as text."""
+        under, belongs = (
+            label_name(span) if span else "the top" for span in (self.under, self.belongs)
+        )
         other = "another " if under == belongs else ""
-        return f"{told(self.span.span)} under {under}, belongs to {other}{belongs}"
+        return f"{label_name(self.span.span)} under {under}, belongs to {other}{belongs}"
 
     def explains(
         self, missing: Wrong, extra: Wrong, *, gold: Ends, predicted: Ends
     ) -> tuple[list[Judged], list[Judged]]:
-        """Those of the missing and of the extra spans that are due to it.
+        """The missing and the extra spans that are due to it.
 
-        A span is, if it holds the one that has moved, within what is around that in both trees, and
-        if the other side has a rest of it: a span of the same label that begins or ends at the
-        same place and leaves out the one that has moved. A rest that is wrong is due as well.
+        A span is due to it if it holds the moved span, is within `both`, and the other side has a
+        rest of it: a span of the same label that begins or ends at the same place and leaves out
+        the moved span. A rest that is wrong is due to it, too.
         """
         ours, rests = self._around(missing, predicted, extra)
         theirs, others = self._around(extra, gold, missing)
         return ours + others, theirs + rests
 
     def _around(self, side: Wrong, others: Ends, wrong: Wrong) -> tuple[list[Judged], list[Judged]]:
-        """The spans of one side that are due to it, and their rests that are wrong."""
-        found: list[Judged] = []
+        """The spans of one side that are due to it, and their wrong rests."""
+        due: list[Judged] = []
         left: dict[int, Judged] = {}
         for whole in side.values():
             if holds(whole.span, self.span.span) and holds(self.both, whole.span):
                 rests = others.rests(whole.span, self.span.span)
                 if rests:
-                    found.append(whole)
+                    due.append(whole)
                     free = (one for one in rests if id(one) in wrong and id(one) not in left)
                     left.update((id(one), one) for one in islice(free, 1))
-        return found, list(left.values())
+        return due, list(left.values())
 
 
 class Ends:
@@ -69,7 +71,7 @@ class Ends:
             self._ending.setdefault((label, end), []).append(one)
 
     def rests(self, whole: Span, moved: Span) -> list[Judged]:
-        """What may be left of a span without a part that has moved."""
+        """The spans that may be a rest of a span without its moved part."""
         first = self._beginning.get((whole.label, whole.start), ())
         last = self._ending.get((whole.label, whole.end), ())
         return [
@@ -79,7 +81,7 @@ class Ends:
 
 
 def moves_of(judgement: Judgement) -> list[Move]:
-    """The spans of both trees that are elsewhere in each, the likelier ones first."""
+    """The spans in both trees with different parents, likely moves first."""
     gold, predicted = _larger(judgement.gold), _larger(judgement.predicted)
     judged = {one.span: one for one in reversed(judgement.gold)}
     stands = {one.span: one.shown for one in reversed(judgement.predicted)}
@@ -95,7 +97,7 @@ def moves_of(judgement: Judgement) -> list[Move]:
             moves.append(Move(judged[span], stands[span], belongs, under, both or whole))
 
     def unlikely(move: Move) -> tuple[bool, int]:
-        # What a holder begins with is rather what the rest has been attached to.
+        # The first child of a holder is rather what the rest has been attached to.
         start, end, _ = move.span.span
         return any(span and span.start == start for span in (move.belongs, move.under)), end - start
 
@@ -103,7 +105,7 @@ def moves_of(judgement: Judgement) -> list[Move]:
 
 
 def _is_same(one: Span | None, other: Span | None, common: Container[tuple[int, int]]) -> bool:
-    """Whether two spans of two trees are the same, or one that has become longer or shorter."""
+    """Whether two spans of two trees are the same, or one became longer or shorter."""
     if one is None or other is None:
         return one is other
     if one[:2] == other[:2]:
@@ -114,22 +116,22 @@ def _is_same(one: Span | None, other: Span | None, common: Container[tuple[int, 
 
 
 def _larger(side: Sequence[Judged]) -> dict[Span, Span | None]:
-    """Of each span, the smallest that is larger and around it."""
+    """The smallest larger span around each."""
     spans = [one.span for one in side]
     holders = holders_of(spans)
-    found: dict[Span, Span | None] = {}
+    larger: dict[Span, Span | None] = {}
     for index, span in enumerate(spans):
         place = holders[index]
         holder = None if place is None else spans[place]
-        found[span] = found[holder] if holder and holder[:2] == span[:2] else holder
-    return found
+        larger[span] = larger[holder] if holder and holder[:2] == span[:2] else holder
+    return larger
 
 
 def holds(one: Span, other: Span) -> bool:
-    """Whether a span is larger than another and around it."""
+    """Whether a span is larger than another and contains it."""
     return one.start <= other.start and other.end <= one.end and one[:2] != other[:2]
 
 
-def told(span: Span) -> str:
-    """The label of a span as it is told."""
+def label_name(span: Span) -> str:
+    """The label of a span in messages."""
     return span.label or NO_LABEL

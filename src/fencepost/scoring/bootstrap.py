@@ -1,4 +1,4 @@
-"""Whether one system is better than another, or was only lucky with these sentences."""
+"""Significance of the difference between systems, by paired bootstrap resampling."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Counts = tuple[int, int, int]  # of a sentence: matched, gold and predicted span
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much better the first of two systems is, and how sure that is.
+    """The difference between two systems and its significance.
 
     Attributes:
-        f1: the difference of F1 on all sentences, in points; negative if the second is better.
-        low: where the 95 % interval of the difference begins.
-        high: where it ends.
-        p: the share of samples in which the better one is not better.
-        samples: how many there were.
+        f1: the difference of F1 in points; negative if the second system is better.
+        low: the lower end of the 95 % interval of the difference.
+        high: the upper end.
+        p: the share of samples in which the better system is not better.
+        samples: the number of samples.
     """
 
     f1: float
@@ -35,13 +35,13 @@ class Difference:
 
     @property
     def told_p(self) -> str:
-        """The share as text; where there was no such sample, that it is less than one in all."""
+        """`p` as text; without any such sample, as less than one in all."""
         if not self.p:
             return f"< {1 / self.samples:.4g}"
         return f"{self.p:.4f}" if self.p >= 0.0001 else f"{self.p:.1g}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The attributes as a dictionary."""
         return asdict(self)
 
 
@@ -50,18 +50,18 @@ def paired_bootstrap(
 ) -> Difference:
     """The difference between two systems, by paired bootstrap resampling (Koehn, 2004).
 
-    Sentences are drawn with replacement, as many as there are, again and again; both systems are
-    scored on each such sample.
+    A sample draws as many sentences as there are, with replacement; both systems are scored on each
+    sample.
 
     Args:
-        first: what each sentence adds to the score of one system.
-        second: the same of the other, in the same order.
-        samples: how many are drawn.
-        seed: of the drawing; the same seed draws the same sentences.
+        first: the counts of each sentence for one system.
+        second: the counts for the other system, in the same order.
+        samples: the number of samples.
+        seed: the random seed.
 
     >>> better, worse = [(4, 5, 5)] * 50, [(4, 5, 5), (3, 5, 5)] * 25
-    >>> found = paired_bootstrap(better, worse, samples=1000)
-    >>> round(found.f1, 2), found.low > 0, found.p
+    >>> difference = paired_bootstrap(better, worse, samples=1000)
+    >>> round(difference.f1, 2), difference.low > 0, difference.p
     (10.0, True, 0.0)
     """
     ((_, _, difference),) = compared([first, second], samples=samples, seed=seed)
@@ -71,10 +71,10 @@ def paired_bootstrap(
 def compared(
     systems: Sequence[Sequence[Counts]], *, samples: int = 10_000, seed: int = 1
 ) -> list[tuple[int, int, Difference]]:
-    """The difference between each two systems, all from the same samples.
+    """The differences between all pairs of systems, from the same samples.
 
     Returns:
-        Which two they are, and by how much the first is better.
+        The indices of each pair, and by how much the first is better.
     """
     sizes = {len(counts) for counts in systems}
     if len(sizes) != 1 or sizes == {0}:
@@ -83,24 +83,24 @@ def compared(
         raise ConfigError(f"at least one sample is needed, not {samples}")
     whole = _scores([sum(column) for counts in systems for column in zip(*counts, strict=True)])
     drawn = list(_resampled(systems, samples, seed))
-    found = []
+    differences_of = []
     for one, other in combinations(range(len(systems)), 2):
         difference = whole[one] - whole[other]
         differences = sorted(scores[one] - scores[other] for scores in drawn)
         better = 1 if difference >= 0 else -1
         p = sum(better * sampled <= 0 for sampled in differences) / samples
         low, high = differences[int(0.025 * samples)], differences[ceil(0.975 * samples) - 1]
-        found.append((one, other, Difference(difference, low, high, p, samples)))
-    return found
+        differences_of.append((one, other, Difference(difference, low, high, p, samples)))
+    return differences_of
 
 
 def _resampled(
     systems: Sequence[Sequence[Counts]], samples: int, seed: int
 ) -> Iterator[list[float]]:
-    """The F1 of every system on sentences drawn with replacement, again and again."""
+    """The F1 of every system on each sample."""
     rows = [[count for counts in row for count in counts] for row in zip(*systems, strict=True)]
-    # All counts of a sentence are packed into one number, since the sum of such numbers holds the
-    # sum of each count: one addition for a sentence, where numpy would be needed for six.
+    # The counts of a sentence are packed into one integer. The sum of such integers contains the
+    # sum of each count, so a sentence takes one addition instead of six.
     bits = (len(rows) * max(map(max, rows))).bit_length()
     packed = [sum(count << bits * place for place, count in enumerate(row)) for row in rows]
     field = (1 << bits) - 1
@@ -112,8 +112,8 @@ def _resampled(
 
 def _scores(sums: Sequence[int]) -> list[float]:
     """The F1 of every system: matched, gold and predicted spans of one after the other."""
-    # From precision and recall, two systems that are as good would differ by a rounding error,
-    # and the one that it favours would be better in every sample.
+    # Computed from precision and recall, equal systems would differ by a rounding error, and one of
+    # them would be better in every sample.
     return [
         per_cent(2 * matched, gold + predicted)
         for matched, gold, predicted in zip(sums[::3], sums[1::3], sums[2::3], strict=True)

@@ -1,4 +1,4 @@
-"""How many brackets of one sentence are right, exactly as the EVALB program counts them."""
+"""Matching brackets of one sentence, counted exactly as EVALB does."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from fencepost.structure.tree import WRAPPERS
 
 Bracket = tuple[int, int, str]
 
-_QUOTES = ("'", '"', "/")  # the words that `quotes` is about
+_QUOTES = ("'", '"', "/")  # the words to which `quotes` applies
 
 _ITEM = re.compile(r"\(([^\s()]*+)\s++([^\s()]*+)\s*+(\))|\(([^\s()]*+)|(\))|([^\s()]++)", re.ASCII)
 
 
 class Side(NamedTuple):
-    """One of two trees that are compared: words, a tag for each, brackets from the root down."""
+    """One side of a comparison: words, their tags, and brackets from the root down."""
 
     words: Sequence[str]
     tags: Sequence[str]
@@ -29,28 +29,28 @@ class Side(NamedTuple):
 
 
 def side_of_tree(tree: Tree, *, wrapper: bool = True) -> Side:
-    """What is compared of a tree.
+    """The side of a tree.
 
     Args:
-        tree: of a sentence.
-        wrapper: whether a wrapper at the top is among its brackets; EVALB deletes only TOP, so that
-            any other would be a bracket for free in each tree, or one that each misses.
+        tree: the tree of a sentence.
+        wrapper: whether to include a wrapper at the top. EVALB deletes only TOP, so any other would
+            be a right bracket for free in each tree, or a missing one.
     """
     return Side(tree.words, tree.tags, tree.spans if wrapper else tree.unwrapped)
 
 
 def without_wrapper(side: Side) -> Side:
-    """The same without a wrapper at the top, if it has one."""
+    """The side without a wrapper at the top."""
     start, end, label = next(iter(side.brackets), (0, 0, None))
     is_wrapped = (start, end) == (0, len(side.words) or -1) and (label or "") in WRAPPERS
     return side._replace(brackets=side.brackets[1:]) if is_wrapped else side
 
 
 def side_of_line(line: str) -> Side:
-    """What is compared of a line of brackets, read as leniently as the program does.
+    """The side of a line of brackets, read as leniently as EVALB does.
 
-    Parsers that fail print an empty line, `(())` or brackets without words. `(TOP )` counts as a
-    word without letters, since the program takes it for one.
+    Parsers that fail print an empty line, `(())` or brackets without words. `(TOP )` is an empty
+    word, as in EVALB.
     """
     words: list[str] = []
     tags: list[str] = []
@@ -77,7 +77,7 @@ def side_of_line(line: str) -> Side:
 
 
 class Counts(NamedTuple):
-    """What one sentence adds to the score."""
+    """The counts of one sentence."""
 
     length: int  # words of the gold tree, without those deleted for length
     status: int = 0  # 1: the words do not agree; 2: the prediction has none
@@ -106,7 +106,7 @@ class Comparison:
         return (self.parameters.representatives or {}).get(counted, counted)
 
     def compare(self, gold: Side, predicted: Side) -> Counts:
-        """What a predicted tree adds to the score."""
+        """Compare a predicted tree with the gold one."""
         rules = self.parameters
         length = sum(tag not in rules.deleted_for_length for tag in gold.tags)
         gold_keep, predicted_keep = self._kept(gold), self._kept(predicted)
@@ -151,7 +151,7 @@ class Comparison:
         return [tag not in deleted for tag in side.tags]
 
     def _brackets(self, side: Side, keep: list[bool]) -> list[Bracket]:
-        """The brackets that count, over the words that are kept."""
+        """The brackets that count, over the words that count."""
         before = list(accumulate(keep, initial=0))
         counted: list[Bracket] = []
         for first, last, label in side.brackets:
@@ -164,11 +164,11 @@ class Comparison:
 
 
 def _only(items: Sequence[str], keep: list[bool]) -> list[str]:
-    return [item for item, kept in zip(items, keep, strict=True) if kept]
+    return [item for item, keeps in zip(items, keep, strict=True) if keeps]
 
 
 def _matched(ours: Iterable[Bracket], theirs: Iterable[Bracket]) -> int:
-    """How many brackets are in both, each matching one other."""
+    """The number of brackets in both, each matching one other."""
     left: dict[Bracket, int] = {}
     for bracket in ours:
         left[bracket] = left.get(bracket, 0) + 1
@@ -182,10 +182,10 @@ def _matched(ours: Iterable[Bracket], theirs: Iterable[Bracket]) -> int:
 
 
 def matched_in_turn(ours: Sequence[Bracket], theirs: Sequence[Bracket], rules: Parameters) -> int:
-    """How many brackets are in both, each taking the first that fits: the program's own way.
+    """The number of brackets in both, where each matches the first that fits, as in EVALB.
 
-    It is the reference for the counting of identical brackets, and needed where equality of
-    labels makes no classes, since then it matters which bracket takes which.
+    It is the reference for counting identical brackets, and needed if equality of labels does not
+    form classes: then the order of matches matters.
     """
     free = list(theirs)
     for start, end, label in ours:
@@ -197,10 +197,10 @@ def matched_in_turn(ours: Sequence[Bracket], theirs: Sequence[Bracket], rules: P
 
 
 def crossing_in_one_pass(ours: Sequence[Bracket], theirs: Sequence[Bracket], n: int) -> int:
-    """How many predicted brackets cross a gold one, going along the boundaries of `n` words once.
+    """The number of predicted brackets that cross a gold one, in linear time.
 
-    A bracket crosses some gold one only if it crosses the innermost around its start or the
-    innermost around its end: of all around there, that one ends first and starts last.
+    A bracket crosses a gold one only if it crosses the innermost one around its start or its end:
+    of all brackets around a boundary, that one ends first and starts last.
     """
     around: list[tuple[int, int]] = []  # the innermost gold bracket around each boundary
     holders: list[tuple[int, int]] = [(-1, n + 1)]
@@ -217,7 +217,7 @@ def crossing_in_one_pass(ours: Sequence[Bracket], theirs: Sequence[Bracket], n: 
 
 
 def crossing_by_pairs(ours: Sequence[Bracket], theirs: Sequence[Bracket]) -> int:
-    """How many predicted brackets cross a gold one, by looking at all pairs: the reference."""
+    """The number of predicted brackets that cross a gold one, by all pairs: the reference."""
     return sum(
         any(start < first < end < last or first < start < last < end for start, end, _ in ours)
         for first, last, _ in theirs
@@ -231,10 +231,10 @@ def restore_quotes(
     predicted_keep: list[bool],
     rules: Parameters,
 ) -> None:
-    """Keep quotation marks that only one of the two trees would delete (the 2006 program's fix).
+    """Keep quotation marks that only one of the two trees would delete (EVALB's fix of 2006).
 
-    A possessive `'` tagged as a quote in one tree and not in the other would make the lengths
-    differ; it is put back where both have such a mark at the same place.
+    A possessive `'` tagged as a quote in only one tree would make the lengths differ; it is kept
+    where both have such a mark at the same place.
     """
 
     def marks(side: Side) -> list[int]:

@@ -1,10 +1,10 @@
-"""Scores by what spans are like: their length, children, label, depth and sentence.
+"""Scores by length, children, label and depth of spans, and by length of sentences.
 
 >>> from fencepost.structure import Tree
 >>> gold, predicted = (Tree.from_brackets(text) for text in (
 ...     "(S (NP (N men)) (VP (V saw) (NP (N dogs))))", "(S (NP (N men)) (VP (V saw) (N dogs)))"))
->>> found = tree_breakdown([(gold, predicted)])
->>> round(found.all.f1, 2), found.by["label"]["NP"].recall, found.by["children"]["2"].f1
+>>> scores = tree_breakdown([(gold, predicted)])
+>>> round(scores.all.f1, 2), scores.by["label"]["NP"].recall, scores.by["children"]["2"].f1
 (85.71, 50.0, 100.0)
 """
 
@@ -20,7 +20,7 @@ from fencepost.scoring.totals import per_cent
 from fencepost.structure import Parse, Tree
 
 Layer = Literal["tree", "entities"]
-Bins = tuple[tuple[str, int | None], ...]  # names, and the largest number that is in each
+Bins = tuple[tuple[str, int | None], ...]  # names and largest numbers of bins
 
 SENTENCES: Bins = (
     ("1-10", 10),
@@ -49,17 +49,17 @@ BINS: dict[Layer, dict[str, Bins]] = {
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """How many spans are right, altogether and by what they are like.
+    """Scores of spans, in total and by property.
 
-    A span is counted by what it is like on its own side: recall goes by the gold spans of a bin,
-    precision by the predicted ones.
+    A span belongs to a bin by its properties on its own side: recall is about the gold spans of a
+    bin, precision about the predicted ones.
 
     Attributes:
-        sentences: how many there are.
-        unparsed: those for which nothing was predicted; their gold spans count as missing.
-        exact: those without a mistake.
-        countable: those that have a word that counts.
-        all: over all spans.
+        sentences: the number of sentences.
+        unparsed: sentences without a prediction; their gold spans count as missing.
+        exact: sentences without a mistake.
+        countable: sentences with a word that counts.
+        all: the score over all spans.
         by: `length`, `children`, `depth` and `sentence` by bin, in the order of `BINS`; `label` by
             label, the most frequent in the gold data first.
     """
@@ -73,15 +73,15 @@ class Breakdown:
 
     @property
     def exact_match(self) -> float:
-        """Sentences without a mistake, of those that have a word that counts, in per cent."""
+        """The percentage of sentences without a mistake, of those with a word that counts."""
         return per_cent(self.exact, self.countable)
 
 
 def tree_breakdown(pairs: Iterable[tuple[Tree, Tree | None]]) -> Breakdown:
     """The scores of pairs of a gold and a predicted tree, as EVALB counts them.
 
-    The words of both have to be the same; the tags are the gold ones. None stands for a sentence
-    that could not be parsed.
+    Both have the same words; the tags are the gold ones. None stands for a sentence that could not
+    be parsed.
     """
     return breakdown((judge_trees(gold, predicted) for gold, predicted in pairs), "tree")
 
@@ -92,7 +92,7 @@ def entity_breakdown(pairs: Iterable[tuple[Parse, Parse]]) -> Breakdown:
 
 
 def breakdown(judgements: Iterable[Judgement], layer: Layer) -> Breakdown:
-    """The scores of sentences that have been judged."""
+    """The scores of judged sentences."""
     every = Match()
     by: dict[str, dict[str, Match]] = {
         name: {bin_: Match() for bin_, _ in bins} for name, bins in BINS[layer].items()
@@ -129,7 +129,7 @@ def breakdown(judgements: Iterable[Judgement], layer: Layer) -> Breakdown:
 
 
 def bin_of(number: int, bins: Bins) -> str:
-    """The bin that a number falls into.
+    """The bin of a number.
 
     >>> bin_of(4, BINS["tree"]["children"])
     '4-5'

@@ -1,4 +1,4 @@
-"""How two readings of the same words differ: which spans, and what belongs to something else."""
+"""Differences between two parses of the same words: spans, and attachment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fencepost.structure.span import by_place
 
 
 class Moved(NamedTuple):
-    """A span that both readings have, under another one in each."""
+    """A span in both parses with different parents."""
 
     span: Span
     first: Span
@@ -22,7 +22,7 @@ class Moved(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What one reading has and the other has not.
+    """The differences between two parses.
 
     >>> from fencepost.structure import Tree
     >>> one, other = (Tree.from_brackets(text) for text in (
@@ -34,7 +34,7 @@ class Differences:
     """
 
     sentence: Sentence
-    first: tuple[Span, ...]  # only there
+    first: tuple[Span, ...]  # only in the first
     second: tuple[Span, ...]
     moved: tuple[Moved, ...]
 
@@ -48,8 +48,8 @@ class Differences:
         """The differences as text.
 
         Args:
-            first: how the first reading is called.
-            second: and the second one.
+            first: the name of the first parse.
+            second: the name of the second parse.
         """
         lines = [
             f"{self._told(span)} belongs to {self._told(one)}, or to {self._told(other)}"
@@ -65,7 +65,7 @@ class Differences:
 
 
 def differences(one: Parse | Document, other: Parse | Document) -> Differences:
-    """How two parses of the same sentence differ, in all layers that both have.
+    """Compare two parses of the same words in all layers that both have.
 
     A document of one sentence stands for its parse.
     """
@@ -88,27 +88,27 @@ def differences(one: Parse | Document, other: Parse | Document) -> Differences:
 
 
 def _missing(ours: Sequence[Span], theirs: Sequence[Span]) -> list[Span]:
-    """The spans that the others have not, or not as often."""
+    """The spans that the others lack, or have less often."""
     return by_place((Counter(map(_plain, ours)) - Counter(map(_plain, theirs))).elements())
 
 
 def _moved(ours: Sequence[Span], theirs: Sequence[Span]) -> list[Moved]:
-    """The largest spans of both that are directly below other places in each."""
+    """The largest spans of both with parents at different places."""
     first, second = _holders(ours), _holders(theirs)
-    found: list[Moved] = []
+    moves: list[Moved] = []
     for span, one in first.items():
         other = second.get(span)
         if one is None or other is None or one[:2] == other[:2]:
             continue
-        # What is below a span that has moved has moved with it.
-        if not any(span.start >= last.start and span.end <= last.end for last, _, _ in found):
-            found.append(Moved(span, one, other))
-    # Where one span is put around several, it is the last of them that has moved into it.
-    return [move for move in found if not _stays(move, ours, theirs)]
+        # Spans below a moved span have moved with it.
+        if not any(span.start >= last.start and span.end <= last.end for last, _, _ in moves):
+            moves.append(Moved(span, one, other))
+    # Where a new span is put around several, the last of them is the one that has moved.
+    return [move for move in moves if not _stays(move, ours, theirs)]
 
 
 def _stays(move: Moved, ours: Sequence[Span], theirs: Sequence[Span]) -> bool:
-    """Whether a span only has a new one around it that begins where it does."""
+    """Whether a span only has a new one around it that begins at the same place."""
     return any(
         holder.start == move.span.start and holder[:2] not in {span[:2] for span in spans}
         for holder, spans in ((move.first, theirs), (move.second, ours))
@@ -116,16 +116,16 @@ def _stays(move: Moved, ours: Sequence[Span], theirs: Sequence[Span]) -> bool:
 
 
 def _holders(spans: Iterable[Span]) -> dict[Span, Span | None]:
-    """The span directly above each, of those that are larger."""
-    found: dict[Span, Span | None] = {}
+    """The smallest larger span around each."""
+    holders: dict[Span, Span | None] = {}
     above: list[Span] = []
     for span in map(_plain, spans):
         while above and above[-1].end <= span.start:
             above.pop()
         larger = [holder for holder in above if holder[:2] != span[:2]]
-        found.setdefault(span, larger[-1] if larger else None)
+        holders.setdefault(span, larger[-1] if larger else None)
         above.append(span)
-    return found
+    return holders
 
 
 def _plain(span: Span) -> Span:

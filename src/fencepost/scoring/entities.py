@@ -16,10 +16,10 @@ DEPTHS = ("flat", "outer", "inner")
 
 @dataclass(slots=True)
 class Match:
-    """How many spans of a kind there are and how many are right.
+    """Counts of spans of a kind, and of those that are right.
 
-    A span can be of one kind among the gold ones and of another among the predicted ones (an
-    inner entity whose holder was missed, say). So right ones are counted on both sides.
+    A matched span can be of one kind on the gold side and of another on the predicted side (an
+    inner entity whose holder was missed, say). So matches are counted on both sides.
     """
 
     gold: int = 0
@@ -29,23 +29,23 @@ class Match:
 
     @property
     def recall(self) -> float:
-        """How many of the gold spans were found, in per cent."""
+        """The percentage of gold spans that are predicted."""
         return per_cent(self.found, self.gold)
 
     @property
     def precision(self) -> float:
-        """How many of the predicted spans are right, in per cent."""
+        """The percentage of predicted spans that are right."""
         return per_cent(self.right, self.predicted)
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of the two."""
+        """The harmonic mean of precision and recall."""
         return f1(self.precision, self.recall)
 
 
 @dataclass(slots=True)
 class EntityScore:
-    """Sums over sentences, altogether and by kind."""
+    """Sums over sentences, in total and by kind."""
 
     sentences: int = 0
     all: Match = field(default_factory=Match)
@@ -56,10 +56,10 @@ class EntityScore:
     )
 
     def add(self, gold: Iterable[Span], predicted: Iterable[Span]) -> None:
-        """Add a sentence. Gold spans may cross: those that were left out on reading count too."""
+        """Add a sentence. Gold spans may cross: those left out on reading count, too."""
         ours, theirs = by_place(gold), by_place(predicted)
         self.sentences += 1
-        # Each span matches one other, so that saying a thing twice does not pay.
+        # Each span matches only one other, so predicting a span twice does not pay.
         common = Counter(ours) & Counter(theirs)
         for span, depth, hit in _kinds(ours, Counter(common)):
             for match in self._matches(span, depth):
@@ -78,7 +78,7 @@ class EntityScore:
 
     @property
     def macro(self) -> tuple[float, float, float]:
-        """Precision, recall and F1, each the mean over the types that are in the gold data."""
+        """Precision, recall and F1, each averaged over the types in the gold data."""
         matches = [match for match in self.types.values() if match.gold]
         count = len(matches) or 1
         return (
@@ -89,7 +89,7 @@ class EntityScore:
 
 
 def _kinds(spans: Sequence[Span], common: Counter[Span]) -> Iterator[tuple[Span, str, bool]]:
-    """Each span, how it is nested, and whether it is among those in common."""
+    """Each span, its kind of nesting, and whether both sides have it."""
     for span, depth in zip(spans, depths(spans), strict=True):
         hit = common[span] > 0
         common[span] -= hit
@@ -97,7 +97,7 @@ def _kinds(spans: Sequence[Span], common: Counter[Span]) -> Iterator[tuple[Span,
 
 
 def depths(spans: Sequence[Span]) -> list[str]:
-    """Of each span, outermost first: `flat`, `outer` (holds others, held by none) or `inner`.
+    """The kind of nesting of each span: `flat`, `outer` (holds others, held by none) or `inner`.
 
     >>> depths([Span(0, 3, "ORG"), Span(2, 3, "GPE"), Span(5, 6, "PER")])
     ['outer', 'inner', 'flat']

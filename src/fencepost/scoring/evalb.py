@@ -1,4 +1,4 @@
-"""What the EVALB program prints, byte for byte: the table, its messages, both summaries."""
+"""The output of the EVALB program, byte for byte: table, messages and both summaries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Printed(NamedTuple):
 
 
 class TooManyErrors(Exception):  # noqa: N818  (named for what the program does)
-    """More sentences do not agree than the parameters allow; the program leaves with status 1."""
+    """More sentences are in error than the parameters allow; EVALB exits with status 1."""
 
 
 def evalb(
@@ -35,7 +35,7 @@ def evalb(
     """The program's output, piece by piece.
 
     Raises:
-        TooManyErrors: after all that the program still prints.
+        TooManyErrors: after all output of the program.
     """
     comparison = Comparison(parameters)
     everything, short = Totals(), Totals()
@@ -45,7 +45,7 @@ def evalb(
         nonlocal errors
         yield Printed(f"{line} : {problem}\n", is_message=True)
         errors += 1
-        # The count is compared before it is raised, so the limit is passed by two.
+        # EVALB compares before it increments, so the limit is exceeded by two.
         if errors > parameters.max_errors + 1:
             raise TooManyErrors
 
@@ -93,7 +93,7 @@ def _total_row(totals: Totals) -> str:
 
 
 def _summary(name: str, totals: Totals) -> str:
-    # Nothing divided by nothing prints like this in C.
+    # C prints 0/0 like this.
     f_measure = f"{totals.f1:6.2f}" if totals.matched else "  -nan"
     return (
         f"\n-- {name} --\n"

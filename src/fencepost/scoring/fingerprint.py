@@ -1,4 +1,4 @@
-"""A short name for gold data, so that two people can see that they scored the same thing."""
+"""A fingerprint of gold data, to compare scores on the same data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 class Fingerprint:
-    """Counts and a hash of gold data: words, labels and places, not how they were written down.
+    """Counts and a hash of gold data: words, labels and places, whatever their file format.
 
     >>> one = Fingerprint()
     >>> one.add(["It", "slept"], [(0, 2, "S")])
@@ -27,15 +27,15 @@ class Fingerprint:
         self.sentences += 1
         self.words += len(words)
         self.spans += len(rows)
-        # No word holds a line's end, so no two sentences look alike.
+        # Words contain no line ends, so different sentences give different text.
         self._hash.update("\n".join((*words, "", *rows, "\n")).encode("utf-8", "surrogatepass"))
 
     @property
     def hash(self) -> str:
-        """The first twelve digits of the SHA-256 of it all."""
+        """The first twelve digits of the SHA-256."""
         return self._hash.hexdigest()[:12]
 
     def __str__(self) -> str:
         counts = ((self.sentences, "sentence"), (self.words, "word"), (self.spans, "span"))
-        told = [f"{count:,} {name}{'' if count == 1 else 's'}" for count, name in counts]
-        return ", ".join((*told, f"sha256 {self.hash}"))
+        named = [f"{count:,} {name}{'' if count == 1 else 's'}" for count, name in counts]
+        return ", ".join((*named, f"sha256 {self.hash}"))

@@ -1,4 +1,4 @@
-"""The spans of a gold parse and of a predicted one: which are right, and what each is like."""
+"""The spans of a gold and a predicted parse: which are right, and their properties."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from fencepost.structure.span import by_place
 
 
 class Judged(NamedTuple):
-    """A span that counts, what it is like in its own parse, and whether the other has it."""
+    """A span that counts, its properties in its parse, and whether the other parse has it."""
 
-    span: Span  # as it is compared: over the words that count, with the label that counts
-    shown: Span  # as it stands in its parse
-    children: int  # of a tree: spans and words directly below; else entities directly inside
+    span: Span  # for comparison: over the words that count, with the label that counts
+    shown: Span  # in its parse
+    children: int  # in a tree, child spans and words; else entities directly inside
     depth: int  # 1: no other that counts holds it
     right: bool = False
 
@@ -30,51 +30,50 @@ class Judgement:
     """One sentence: the spans of both sides that count, from left to right, holders first."""
 
     length: int  # words of the sentence
-    words: tuple[str, ...]  # those that count
+    words: tuple[str, ...]  # the words that count
     gold: tuple[Judged, ...]
     predicted: tuple[Judged, ...]
     is_parsed: bool = True  # else nothing was predicted, and all gold spans are missing
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """How many spans are matched, gold and predicted: what the sentence adds to a score."""
+        """The numbers of matched, gold and predicted spans."""
         return sum(one.right for one in self.gold), len(self.gold), len(self.predicted)
 
     @property
     def is_exact(self) -> bool:
-        """Whether there is nothing wrong."""
+        """Whether there is no mistake."""
         matched, gold, predicted = self.counts
         return self.is_parsed and matched == gold == predicted
 
 
 def judge_trees(gold: Tree, predicted: Tree | None) -> Judgement:
-    """Two trees of the same words, by the rules of EVALB with `COLLINS`.
+    """Judge two trees of the same words by the rules of EVALB with `COLLINS`.
 
-    The tags are the gold ones for both, so that a punctuation mark with another tag is no error
-    of length.
+    Both get the gold tags, so that a punctuation mark with another tag does not change the length.
 
     Args:
-        gold: the annotation.
-        predicted: what was found; None if nothing was.
+        gold: the gold tree.
+        predicted: the predicted tree; None without a prediction.
     """
     words = gold.sentence.words
     if predicted is not None and predicted.sentence.words != words:
         raise DataError("two trees of the same words were expected")
     tags = gold.sentence.tags or ("",) * len(words)
-    kept = [tag not in COLLINS.deleted for tag in tags]
+    keep = [tag not in COLLINS.deleted for tag in tags]
     return _judgement(
         words,
-        tuple(word for word, keeps in zip(words, kept, strict=True) if keeps),
-        _of_tree(gold, kept),
-        [] if predicted is None else _of_tree(predicted, kept),
+        tuple(word for word, keeps in zip(words, keep, strict=True) if keeps),
+        _of_tree(gold, keep),
+        [] if predicted is None else _of_tree(predicted, keep),
         is_parsed=predicted is not None,
     )
 
 
 def judge_entities(gold: Parse, predicted: Parse) -> Judgement:
-    """The entities of two parses of the same words, by strict match.
+    """Judge the entities of two parses of the same words by strict match.
 
-    Gold entities that were dropped on reading, since they cross others, count all the same.
+    Gold entities that were dropped on reading, since they cross others, count, too.
     """
     if gold.words != predicted.words:
         raise DataError("two parses of the same words were expected")
@@ -92,25 +91,25 @@ def _judgement(
     *,
     is_parsed: bool,
 ) -> Judgement:
-    # Each span matches one other, so that saying a thing twice does not pay.
+    # Each span matches only one other, so predicting a span twice does not pay.
     common = Counter(one.span for one in gold) & Counter(one.span for one in predicted)
     ours, theirs = (tuple(_marked(side, Counter(common))) for side in (gold, predicted))
     return Judgement(len(words), counted, ours, theirs, is_parsed)
 
 
 def _marked(side: Iterable[Judged], common: Counter[Span]) -> Iterable[Judged]:
-    """The same spans with those marked that are among the ones in common."""
+    """The same spans with `right` set for those in common."""
     for one in side:
         right = common[one.span] > 0
         common[one.span] -= right
         yield one._replace(right=right)
 
 
-def _of_tree(tree: Tree, kept: Sequence[bool]) -> list[Judged]:
-    """The brackets that count, over the words that are kept, without a wrapper."""
-    spans, before = tree.unwrapped, list(accumulate(kept, initial=0))
+def _of_tree(tree: Tree, keep: Sequence[bool]) -> list[Judged]:
+    """The brackets that count, over the words that count, without a wrapper."""
+    spans, before = tree.unwrapped, list(accumulate(keep, initial=0))
     holders = holders_of(spans)
-    # All words are children until a smaller span holds them.
+    # All words count as children until a smaller span holds them.
     children = [end - start for start, end, _ in spans]
     depths: list[int] = []
     counted: list[tuple[int, Span]] = []
@@ -142,7 +141,7 @@ def _of_entities(entities: Iterable[Span]) -> list[Judged]:
 
 @lru_cache(maxsize=4096)
 def counted_label(label: str) -> str | None:
-    """The label under which a bracket is compared; None if it does not count.
+    """The label as which a bracket is compared; None if it does not count.
 
     >>> counted_label("NP-SBJ"), counted_label("PRT"), counted_label("TOP")
     ('NP', 'ADVP', None)
@@ -152,18 +151,18 @@ def counted_label(label: str) -> str | None:
 
 
 def holders_of(spans: Sequence[Span]) -> list[int | None]:
-    """Of each span, which other one is directly around it; holders come first.
+    """The index of the span directly around each; holders come first.
 
     Spans that cross do not hold each other.
 
     >>> holders_of([Span(0, 4, "A"), Span(0, 2, "B"), Span(1, 2, "C"), Span(2, 4, "D")])
     [None, 0, 1, 0]
     """
-    found: list[int | None] = []
+    holders: list[int | None] = []
     around: list[int] = []
     for index, span in enumerate(spans):
         while around and spans[around[-1]].end <= span.start:
             around.pop()
-        found.append(next((h for h in reversed(around) if spans[h].end >= span.end), None))
+        holders.append(next((h for h in reversed(around) if spans[h].end >= span.end), None))
         around.append(index)
-    return found
+    return holders

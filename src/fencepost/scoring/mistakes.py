@@ -1,10 +1,10 @@
-"""What a parse has wrong, span by span, and for what reason.
+"""The mistakes in a parse, with a reason for each wrong span.
 
-Each missing and each extra span has one reason, the first that fits:
+The reason of a missing or extra span is the first of these that fits:
 
 label        the other side has another label over the same words
-attachment   a tree: a span that both have stands elsewhere, which this one is due to
-boundary     an entity: the other side has the same label over words that are partly the same
+attachment   in a tree: a span in both is attached elsewhere, which causes this one
+boundary     an entity: the other side has the same label over partly the same words
 missing      a gold span that nothing predicted corresponds to
 extra        a predicted span that nothing in the gold data corresponds to
 """
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fencepost.scoring.attachment import Ends, holds, moves_of, told
+from fencepost.scoring.attachment import Ends, holds, label_name, moves_of
 from fencepost.scoring.judgements import Judged, Judgement
 from fencepost.structure import Span
 
@@ -26,15 +26,15 @@ REASONS: tuple[Reason, ...] = ("label", "attachment", "boundary", "missing", "ex
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """The spans that are wrong for one reason, as they stand in their parses.
+    """The spans that are wrong for one reason.
 
     Attributes:
-        reason: why they are wrong.
-        kind: what it is like, as in `NP → ADJP`.
+        reason: the reason.
+        kind: details, as in `NP → ADJP`.
         missing: gold spans.
         extra: predicted spans.
-        moved: of an attachment, the span that stands elsewhere, in the gold tree and in the
-            predicted one, where it may have other punctuation marks.
+        moved: for an attachment, the moved span in the gold and in the predicted tree, where it may
+            have other punctuation marks.
     """
 
     reason: Reason
@@ -57,9 +57,9 @@ def tree_mistakes(judgement: Judgement) -> list[Mistake]:
     attachment - PP under VP, belongs to NP
     """
     wrong = _Wrong(judgement)
-    found = list(_relabelled(wrong))
-    found += _misplaced(wrong, judgement)
-    return [*found, *_left(wrong)]
+    mistakes = list(_relabelled(wrong))
+    mistakes += _misplaced(wrong, judgement)
+    return [*mistakes, *_left(wrong)]
 
 
 def entity_mistakes(judgement: Judgement) -> list[Mistake]:
@@ -69,10 +69,10 @@ def entity_mistakes(judgement: Judgement) -> list[Mistake]:
 
 
 class _Wrong:
-    """The spans that are wrong and still have no reason."""
+    """The wrong spans that have no reason yet."""
 
     def __init__(self, judgement: Judgement) -> None:
-        # By identity: a chain can have the same span twice.
+        # By `id`: a chain can have the same span twice.
         self.missing = {id(one): one for one in judgement.gold if not one.right}
         self.extra = {id(one): one for one in judgement.predicted if not one.right}
 
@@ -85,7 +85,7 @@ class _Wrong:
         extra: Sequence[Judged] = (),
         moved: tuple[Span, Span] | None = None,
     ) -> Mistake:
-        """A mistake, whose spans have a reason from now on."""
+        """A mistake, whose spans are removed from those without a reason."""
         for one in missing:
             del self.missing[id(one)]
         for one in extra:
@@ -95,26 +95,26 @@ class _Wrong:
 
 
 def _relabelled(wrong: _Wrong) -> Iterator[Mistake]:
-    """Pairs over the same words, in a chain from the outermost on."""
+    """Pairs of spans over the same words, in chains from the outermost on."""
     others: dict[tuple[int, int], deque[Judged]] = {}
     for other in wrong.extra.values():
         others.setdefault(other.span[:2], deque()).append(other)
     for one in list(wrong.missing.values()):
         if same := others.get(one.span[:2]):
             other = same.popleft()
-            kind = f"{told(one.span)} → {told(other.span)}"
+            kind = f"{label_name(one.span)} → {label_name(other.span)}"
             yield wrong.take("label", kind, missing=[one], extra=[other])
 
 
 def _misplaced(wrong: _Wrong, judgement: Judgement) -> Iterator[Mistake]:
-    """What is due to spans that stand elsewhere, those first to which the most is due."""
+    """Mistakes due to moved spans, those with the most wrong spans first."""
     gold, predicted = Ends(judgement.gold), Ends(judgement.predicted)
     due = [
         (move, *move.explains(wrong.missing, wrong.extra, gold=gold, predicted=predicted))
         for move in moves_of(judgement)
     ]
     while due := [(move, ours, theirs) for move, ours, theirs in due if ours or theirs]:
-        # Of those that explain as much, the first, which is the likeliest.
+        # Of equal ones, the first is the likeliest.
         move, missing, extra = max(due, key=lambda item: len(item[1]) + len(item[2]))
         moved = move.span.shown, move.stands
         yield wrong.take("attachment", move.kind, missing=missing, extra=extra, moved=moved)
@@ -130,7 +130,7 @@ def _misplaced(wrong: _Wrong, judgement: Judgement) -> Iterator[Mistake]:
 
 
 def _shifted(wrong: _Wrong) -> Iterator[Mistake]:
-    """Pairs with the same label over partly the same words, those first that share the most."""
+    """Pairs with the same label over partly the same words, the largest overlap first."""
     pairs = [
         (shared, one, other)
         for one in wrong.missing.values()
@@ -141,7 +141,7 @@ def _shifted(wrong: _Wrong) -> Iterator[Mistake]:
     ]
     for _, one, other in sorted(pairs, key=lambda pair: -pair[0]):
         if id(one) in wrong.missing and id(other) in wrong.extra:
-            kind = f"{told(one.span)}: {_how(one.span, other.span)}"
+            kind = f"{label_name(one.span)}: {_how(one.span, other.span)}"
             yield wrong.take("boundary", kind, missing=[one], extra=[other])
 
 
@@ -153,6 +153,6 @@ def _how(gold: Span, predicted: Span) -> str:
 
 def _left(wrong: _Wrong) -> Iterator[Mistake]:
     for one in list(wrong.missing.values()):
-        yield wrong.take("missing", told(one.span), missing=[one])
+        yield wrong.take("missing", label_name(one.span), missing=[one])
     for one in list(wrong.extra.values()):
-        yield wrong.take("extra", told(one.span), extra=[one])
+        yield wrong.take("extra", label_name(one.span), extra=[one])

@@ -1,4 +1,4 @@
-"""EVALB's parameter files: which labels are left out, which count as equal."""
+"""EVALB's parameter files: deleted labels, and labels and words that count as equal."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """What a parameter file says. The defaults are those of `COLLINS.prm`."""
+    """The parameters in a file; the defaults are those of `COLLINS.prm`."""
 
     labelled: bool = True
-    cut_off: int = 40  # the second summary is over sentences up to this length
+    cut_off: int = 40  # maximal length of sentences in the second summary
     max_errors: int = 10
     deleted: frozenset[str] = frozenset({"TOP", "-NONE-", ",", ":", "``", "''", "."})
     deleted_for_length: frozenset[str] = frozenset({"-NONE-"})
     equal_labels: tuple[Pair, ...] = (("ADVP", "PRT"),)
     equal_words: tuple[Pair, ...] = ()
-    quotes: frozenset[str] = frozenset()  # tags that a quotation mark may be confused with
+    quotes: frozenset[str] = frozenset()  # tags that quotation marks may be confused with
 
     def same_label(self, one: str, other: str) -> bool:
         """Whether two labels count as equal."""
@@ -34,18 +34,18 @@ class Parameters:
         return one == other or _paired(one, other, self.equal_words)
 
     def counted_label(self, label: str) -> str | None:
-        """The label under which a bracket counts; None if it does not.
+        """The label as which a bracket counts; None if it does not count.
 
-        It is cut at the first `-` or `=`, even where that leaves nothing (`-NONE-`).
+        It is cut at the first `-` or `=`, even if nothing remains (`-NONE-`).
         """
         cut = label.partition("-")[0].partition("=")[0]
         return None if any(self.same_label(cut, name) for name in self.deleted) else cut
 
     @cached_property
     def representatives(self) -> dict[str, str] | None:
-        """For each label with equals, the one that stands for them all; None if that cannot be.
+        """For each label with equal ones, the representative of its class; None without classes.
 
-        Pairs need not make classes: with A = B and B = C, the program still tells A from C.
+        Pairs need not form classes: with A = B and B = C, EVALB still distinguishes A from C.
         """
         groups: dict[str, set[str]] = {}
         for pair in self.equal_labels:
@@ -72,8 +72,8 @@ def _paired(one: str, other: str, pairs: Iterable[Pair]) -> bool:
 
 
 def read_parameters(path: str | os.PathLike[str]) -> Parameters:
-    """The parameters in a `.prm` file; what it does not mention is off, as in the program."""
-    found = _EMPTY
+    """Read the parameters in a `.prm` file; what it does not mention is off, as in EVALB."""
+    parameters = _EMPTY
     try:
         with open(path, encoding="utf-8") as file:
             lines = file.readlines()
@@ -81,39 +81,41 @@ def read_parameters(path: str | os.PathLike[str]) -> Parameters:
         raise DataError(f"cannot be read: {error}", path=str(path)) from error
     for number, line in enumerate(lines, 1):
         line = line.rstrip()
-        # The program passes over lines that are too short to say anything.
+        # EVALB ignores lines this short.
         if line.startswith("#") or len(line) < 3:
             continue
         keyword, *values = line.split(maxsplit=1)
         try:
-            found = _set(found, keyword, values[0] if values else "")
+            parameters = _set(parameters, keyword, values[0] if values else "")
         except DataError as error:
             raise error.at(str(path), number) from None
-    return found
+    return parameters
 
 
-def _set(found: Parameters, keyword: str, value: str) -> Parameters:
+def _set(parameters: Parameters, keyword: str, value: str) -> Parameters:
     if not value:
         raise DataError(f"{keyword} needs a value")
     match keyword:
         case "DEBUG":
-            return found  # what the program prints for its developers is not imitated
+            return parameters  # debug output is not imitated
         case "MAX_ERROR":
-            return replace(found, max_errors=_number(keyword, value))
+            return replace(parameters, max_errors=_number(keyword, value))
         case "CUTOFF_LEN":
-            return replace(found, cut_off=_number(keyword, value))
+            return replace(parameters, cut_off=_number(keyword, value))
         case "LABELED":
-            return replace(found, labelled=_number(keyword, value) != 0)
+            return replace(parameters, labelled=_number(keyword, value) != 0)
         case "DELETE_LABEL":
-            return replace(found, deleted=found.deleted | {value})
+            return replace(parameters, deleted=parameters.deleted | {value})
         case "DELETE_LABEL_FOR_LENGTH":
-            return replace(found, deleted_for_length=found.deleted_for_length | {value})
+            return replace(parameters, deleted_for_length=parameters.deleted_for_length | {value})
         case "QUOTE_LABEL":
-            return replace(found, quotes=found.quotes | {value})
+            return replace(parameters, quotes=parameters.quotes | {value})
         case "EQ_LABEL":
-            return replace(found, equal_labels=(*found.equal_labels, _pair(keyword, value)))
+            return replace(
+                parameters, equal_labels=(*parameters.equal_labels, _pair(keyword, value))
+            )
         case "EQ_WORD":
-            return replace(found, equal_words=(*found.equal_words, _pair(keyword, value)))
+            return replace(parameters, equal_words=(*parameters.equal_words, _pair(keyword, value)))
     raise DataError(f"the keyword {keyword!r} is unknown")
 
 

@@ -1,4 +1,4 @@
-"""Scores of many sentences: what EVALB prints at the end, as numbers."""
+"""Totals over many sentences: the figures of EVALB's summary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fencepost.scoring.brackets import Counts
 
 
 def per_cent(part: float, whole: float) -> float:
-    """A share in per cent, 0 of nothing."""
+    """A percentage; 0 if the whole is 0."""
     return 100.0 * part / whole if whole else 0.0
 
 
@@ -20,7 +20,7 @@ def f1(precision: float, recall: float) -> float:
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over sentences; those in error and those skipped are only counted."""
+    """Sums over sentences, without those in error and those skipped."""
 
     sentences: int = 0
     errors: int = 0
@@ -54,45 +54,45 @@ class Totals:
 
     @property
     def valid(self) -> int:
-        """Sentences that count."""
+        """The number of sentences that count."""
         return self.sentences - self.errors - self.skipped
 
     @property
     def recall(self) -> float:
-        """How many of the gold brackets were found, in per cent."""
+        """The percentage of gold brackets that are predicted."""
         return per_cent(self.matched, self.gold)
 
     @property
     def precision(self) -> float:
-        """How many of the predicted brackets are right, in per cent."""
+        """The percentage of predicted brackets that are right."""
         return per_cent(self.matched, self.predicted)
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of the two."""
+        """The harmonic mean of precision and recall."""
         return f1(self.precision, self.recall)
 
     @property
     def complete_match(self) -> float:
-        """Sentences all of whose brackets are right, in per cent."""
+        """The percentage of sentences with only right brackets."""
         return per_cent(self.complete, self.valid)
 
     @property
     def average_crossing(self) -> float:
-        """Crossing brackets a sentence."""
+        """The number of crossing brackets per sentence."""
         return self.crossing / self.valid if self.valid else 0.0
 
     @property
     def no_crossing(self) -> float:
-        """Sentences without a crossing bracket, in per cent."""
+        """The percentage of sentences without crossing brackets."""
         return per_cent(self.without_crossing, self.valid)
 
     @property
     def two_or_less_crossing(self) -> float:
-        """Sentences with at most two crossing brackets, in per cent."""
+        """The percentage of sentences with at most two crossing brackets."""
         return per_cent(self.few_crossing, self.valid)
 
     @property
     def tag_accuracy(self) -> float:
-        """Words with the right tag, in per cent."""
+        """The percentage of words with the right tag."""
         return per_cent(self.right_tags, self.words)

@@ -1,4 +1,4 @@
-"""Patterns over trees and entities, after Tregex: read once, matched in plain Python."""
+"""Tregex patterns over trees, with conditions on entities and probabilities."""
 
 from fencepost.search.matches import Match, Node
 from fencepost.search.pattern import Pattern

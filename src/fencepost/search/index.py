@@ -1,4 +1,4 @@
-"""What patterns ask of the nodes of a tree, found out when it is first asked."""
+"""An index of the nodes of a tree for patterns, computed lazily."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from fencepost.structure import Span, Tree
 from fencepost.structure.heads import basic_category, head_children
 from fencepost.structure.nodes import WORD, Nodes
 
-Link = Literal["any", "first", "last", "only", "head"] | int  # which child: the n-th, from the end
+Link = Literal["any", "first", "last", "only", "head"] | int  # which child; -n: from the end
 
 
 class Index(Nodes):
-    """The nodes of a tree, by label, place and kind.
+    """The nodes of a tree by label, place and kind.
 
     Args:
-        tree: with its words and tags.
-        entities: of its sentence; None: they are not known.
+        tree: a tree.
+        entities: the entities of its sentence, if known.
     """
 
     def __init__(self, tree: Tree, entities: Iterable[Span] | None = None) -> None:
@@ -30,22 +30,22 @@ class Index(Nodes):
     @cached_property
     def by_label(self) -> dict[str, list[int]]:
         """The nodes that have each label, in order."""
-        found: dict[str, list[int]] = {}
+        nodes: dict[str, list[int]] = {}
         for node, label in enumerate(self.labels):
-            found.setdefault(label, []).append(node)
-        return found
+            nodes.setdefault(label, []).append(node)
+        return nodes
 
     @cached_property
     def by_right(self) -> dict[int, list[int]]:
         """The nodes that end at each boundary, in order."""
-        found: dict[int, list[int]] = {}
+        nodes: dict[int, list[int]] = {}
         for node, right in enumerate(self.rights):
-            found.setdefault(right, []).append(node)
-        return found
+            nodes.setdefault(right, []).append(node)
+        return nodes
 
     @cached_property
     def sisters_before(self) -> dict[int, tuple[int]]:
-        """The sister directly before each node that has one."""
+        """The previous sister of each node that has one."""
         ends = self.ends
         return {
             ends[node]: (node,)
@@ -60,7 +60,7 @@ class Index(Nodes):
 
     @cached_property
     def places_in_parents(self) -> tuple[list[int], list[int]]:
-        """Of each node, its number among its sisters, from 1, and how many follow."""
+        """For each node, its number among its sisters, from 1, and the number of those after it."""
         counts, before = [0] * len(self.labels), [1] * len(self.labels)
         for node, parent in enumerate(self.parents[1:], 1):
             counts[parent] += 1
@@ -72,16 +72,16 @@ class Index(Nodes):
 
     @cached_property
     def heads(self) -> list[int]:
-        """The child that is the head of each node; of a word, -1."""
+        """The head child of each node; -1 for words."""
         return head_children(self)
 
     def link(self, link: Link) -> list[bool]:
-        """Of each node, whether it is such a child of its parent; the root is no child."""
-        found = self._links.get(link)
-        if found is None:
-            found = self._links[link] = self._linked(link)
-            found[0] = False
-        return found
+        """For each node, whether it is such a child of its parent; the root is no child."""
+        is_linked = self._links.get(link)
+        if is_linked is None:
+            is_linked = self._links[link] = self._linked(link)
+            is_linked[0] = False
+        return is_linked
 
     def _linked(self, link: Link) -> list[bool]:
         parents, ends = self.parents, self.ends
@@ -121,12 +121,12 @@ class Index(Nodes):
         return sorted(node for label in names for node in known[label])
 
     def probability(self, node: int) -> float | None:
-        """How sure a parser was of a phrase."""
+        """The parser's probability of a phrase; None for other nodes."""
         place = self.places[node]
         return self.tree.spans[place].probability if place >= 0 else None
 
     def satisfying(self, nodes: Sequence[int], condition: Number | About) -> list[int]:
-        """The nodes of which a condition holds."""
+        """The nodes for which a condition holds."""
         lefts, rights = self.lefts, self.rights
         if isinstance(condition, About):
             holds = self._about(condition)
@@ -134,15 +134,15 @@ class Index(Nodes):
         compare, value = condition.compare, condition.value
         if condition.name == "words":
             return [node for node in nodes if compare(rights[node] - lefts[node], value)]
-        found = []
+        likely = []
         for node in nodes:
             probability = self.probability(node)
             if probability is not None and compare(probability, value):
-                found.append(node)
-        return found
+                likely.append(node)
+        return likely
 
     def _about(self, condition: About) -> list[bool]:
-        """Of each node, whether an entity of the types is there, is within it, or is around it."""
+        """For each node, whether an entity of these types is at, within or around its place."""
         assert self.entities is not None
         spans = [span[:2] for span in self.entities if condition.types.match(span[2] or "")]
         places = list(zip(self.lefts, self.rights, strict=True))
@@ -151,13 +151,13 @@ class Index(Nodes):
             return [place in known for place in places]
         size = len(self.tree.sentence)
         if condition.place == "has":
-            nearest = [size + 1] * (size + 1)  # the first end of those that start here or later
+            nearest = [size + 1] * (size + 1)  # first end of spans that start here or later
             for start, end in spans:
                 nearest[start] = min(nearest[start], end)
             for start in range(size - 1, -1, -1):
                 nearest[start] = min(nearest[start], nearest[start + 1])
             return [nearest[left] <= right for left, right in places]
-        furthest = [0] * (size + 1)  # the last end of those that start here or before
+        furthest = [0] * (size + 1)  # last end of spans that start here or before
         for start, end in spans:
             furthest[start] = max(furthest[start], end)
         for start in range(1, size + 1):

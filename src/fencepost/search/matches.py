@@ -1,4 +1,4 @@
-"""Matches of a pattern: nodes with their words, their place in the text, and their names."""
+"""Matches of a pattern: nodes with their text, offsets and names."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Kind = Literal["phrase", "tag", "word"]
 
 
 class Node(FoundSpan):
-    """A node of a tree: a phrase with its label, the tag of a word, or a word.
+    """A node of a tree: a phrase, the tag of a word, or a word.
 
-    As a value it is a span: where it starts and ends, and its label.
+    It is equal to a span with the same boundaries and label.
     """
 
     kind: Kind = "phrase"
@@ -24,19 +24,19 @@ class Node(FoundSpan):
 
     @classmethod
     def of(cls, index: Index, node: int) -> Node:
-        """The node of a number."""
+        """The node with this number."""
         place, tree = index.places[node], index.tree
         probability = index.probability(node)
-        found = cls(
+        self = cls(
             index.lefts[node], index.rights[node], index.labels[node], tree.sentence, probability
         )
-        found.kind = "phrase" if place >= 0 else "tag" if place == TAG else "word"
-        found._tree, found._place = tree, place
-        return found
+        self.kind = "phrase" if place >= 0 else "tag" if place == TAG else "word"
+        self._tree, self._place = tree, place
+        return self
 
     @property
     def tree(self) -> Tree | None:
-        """The part of the tree from this node down; None for a tag or a word."""
+        """The subtree below this node; None for a tag or a word."""
         if self._tree is None or self._place < 0:
             return None
         spans, behind = self._tree.spans, self._place + 1
@@ -46,7 +46,7 @@ class Node(FoundSpan):
 
 
 class Match:
-    """A node that matches a pattern, and the nodes that the pattern gives names.
+    """A node that matches a pattern, and the nodes to which the pattern gives names.
 
     >>> from fencepost import Tree
     >>> tree = Tree.from_brackets("(S (NP (PRP It)) (VP (VBD slept)))")
@@ -64,20 +64,20 @@ class Match:
 
     @property
     def node(self) -> Node:
-        """The node that matches."""
+        """The matching node."""
         return Node.of(self._index, self._place)
 
     @property
     def names(self) -> dict[str, Node]:
-        """The nodes that have names, those of optional parts only where they hold."""
+        """The named nodes, without those of optional parts that do not match."""
         return {name: Node.of(self._index, place) for name, place in self._named.items()}
 
     def __getitem__(self, name: str) -> Node:
-        """The node that the pattern gives a name."""
+        """The node with a name."""
         return Node.of(self._index, self._named[name])
 
     def get(self, name: str) -> Node | None:
-        """The node that the pattern gives a name; None if an optional part has none."""
+        """The node with a name; None if it is in an optional part that does not match."""
         return self[name] if name in self._named else None
 
     def __repr__(self) -> str:
@@ -92,12 +92,12 @@ class Match:
 
     @property
     def source(self) -> Sentence:
-        """The sentence in which it was found."""
+        """The sentence of the match."""
         return self._index.tree.sentence
 
     @property
     def sentence(self) -> int | None:
-        """The index of its sentence in the document; None if it is of none."""
+        """The index of its sentence in the document; None without a document."""
         return self.source.index
 
     @property
@@ -107,7 +107,7 @@ class Match:
 
     @property
     def end(self) -> int:
-        """The boundary behind its last word."""
+        """The boundary after its last word."""
         return self.node.end
 
     @property
@@ -117,20 +117,20 @@ class Match:
 
     @property
     def start_char(self) -> int | None:
-        """Where it begins in the text; None if that is not known."""
+        """Its first character in the text; None if unknown."""
         return self.node.start_char
 
     @property
     def end_char(self) -> int | None:
-        """Where it ends in the text; None if that is not known."""
+        """The character after its last in the text; None if unknown."""
         return self.node.end_char
 
     @property
     def probability(self) -> float | None:
-        """How sure a parser was of it; None for tags and words, or if none found it."""
+        """The parser's probability; None for tags, words and trees that are not predicted."""
         return self.node.probability
 
     @property
     def tree(self) -> Tree | None:
-        """The part of the tree from the node down; None for a tag or a word."""
+        """The subtree below the node; None for a tag or a word."""
         return self.node.tree

@@ -1,4 +1,4 @@
-"""A pattern that is read once and matched against many trees."""
+"""Compiled patterns, and their matching against trees."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from fencepost.search.syntax import (
     read_pattern,
 )
 
-MOST_STEPS = 1_000_000  # to find the names of a sentence's matches
+MOST_STEPS = 1_000_000  # of the search for named nodes in a sentence
 
-Names = dict[str, int]  # the nodes that have names
+Names = dict[str, int]  # names to nodes
 
 
 class Pattern:
-    """A pattern in the language of Tregex, with entities and probabilities.
+    """A compiled Tregex pattern, with conditions on entities and probabilities.
 
     Args:
         text: the pattern.
 
     Raises:
-        PatternError: the text is no pattern.
+        PatternError: the pattern cannot be read.
 
     >>> Pattern("NP < (NN=noun $- DT)")
     Pattern('NP < (NN=noun $- DT)')
@@ -48,54 +48,54 @@ class Pattern:
         return Pattern, (self.text,)
 
     def can_match(self, labels: Container[str]) -> bool:
-        """Whether a tree that has these labels, tags and words may have a match."""
+        """Whether a tree with these labels, tags and words may have a match."""
         return any(
             all(any(label in labels for label in some) for some in needs) for needs in self._needed
         )
 
     def matches(self, index: Index) -> Iterator[tuple[int, Names]]:
-        """The nodes that match, in order, each with the nodes that have names.
+        """The matching nodes, in order, each with its named nodes.
 
         Raises:
-            DataError: the names in one sentence have too many possibilities.
+            DataError: a sentence has too many possible assignments of names.
         """
         searches = [_Search(index, node) for node in self._alternatives]
         if len(searches) == 1:
             yield from searches[0].matches()
             return
-        found = {
+        matches = {
             (node, tuple(names.items())): None
             for search in searches
             for node, names in search.matches()
         }
-        for node, names in sorted(found, key=lambda one: one[0]):
+        for node, names in sorted(matches, key=lambda one: one[0]):
             yield node, dict(names)
 
 
 @lru_cache(maxsize=256)
 def pattern_of(text: str) -> Pattern:
-    """The pattern of a text, which is read once."""
+    """The compiled pattern of a text, from a cache."""
     return Pattern(text)
 
 
 def needed(node: NodePattern) -> list[frozenset[str]]:
-    """Sets of labels, of each of which every tree with a match has one."""
-    labels, found = node.labels, []
+    """Sets of labels; a tree with a match has at least one label of each."""
+    labels, sets = node.labels, []
     is_listed = labels is not None and not (labels.regexes or labels.is_any or node.basic)
     if labels is not None and is_listed and not node.negated:
-        found.append(labels.names)
+        sets.append(labels.names)
     waiting = [] if node.relation is None else [node.relation]
     while waiting:
         part = waiting.pop()
         if isinstance(part, Relation):
-            found += needed(part.node)
+            sets += needed(part.node)
         elif part.kind == "all":
             waiting += part.parts
-    return found
+    return sets
 
 
 def _asks(node: NodePattern) -> bool:
-    """Whether a node's conditions, or those of any in its relations, are about entities."""
+    """Whether a node or any in its relations has a condition on entities."""
     nodes = [node]
     parts: list[Expression] = []
     while nodes or parts:
@@ -116,9 +116,9 @@ def _asks(node: NodePattern) -> bool:
 class _Search:
     """The matches of a pattern in one tree.
 
-    First, from the innermost nodes outwards, all nodes that each node of the pattern may be,
-    whatever the names say. Without names, that is the answer. With names, it is where partners are
-    looked for, one assignment after the other.
+    First come candidates: all nodes of the tree that each node of the pattern may be, ignoring
+    names, from the innermost nodes outwards. Without names, these are the matches. With names, a
+    search over the candidates tries one assignment after the other.
     """
 
     def __init__(self, index: Index, root: NodePattern) -> None:
@@ -146,28 +146,28 @@ class _Search:
     # Without names.
 
     def nodes(self, pattern: NodePattern) -> list[int]:
-        """The nodes that a node of the pattern may be, in order."""
-        found = self._nodes.get(pattern.number)
-        if found is None:
-            found = self._described(pattern)
+        """The candidates of a node of the pattern, in order."""
+        nodes = self._nodes.get(pattern.number)
+        if nodes is None:
+            nodes = self._described(pattern)
             for condition in pattern.conditions:
-                found = self.index.satisfying(found, condition)
-            if pattern.relation is not None and found:
-                found = self._keep(pattern.relation, found)
-            self._nodes[pattern.number] = found
-        return found
+                nodes = self.index.satisfying(nodes, condition)
+            if pattern.relation is not None and nodes:
+                nodes = self._keep(pattern.relation, nodes)
+            self._nodes[pattern.number] = nodes
+        return nodes
 
     def _described(self, pattern: NodePattern) -> list[int]:
         if pattern.labels is None:
             return list(range(len(self.index)))
-        found = self.index.with_labels(pattern.labels, basic=pattern.basic)
+        nodes = self.index.with_labels(pattern.labels, basic=pattern.basic)
         if not pattern.negated:
-            return found
-        without = set(found)
+            return nodes
+        without = set(nodes)
         return [node for node in range(len(self.index)) if node not in without]
 
     def _keep(self, part: Expression, some: list[int]) -> list[int]:
-        """Those of some nodes of which a part of the pattern may hold."""
+        """The nodes for which a part of the pattern may hold."""
         if isinstance(part, Relation):
             targets = self.nodes(part.node)
             return self._family(part).keep(self.index, some, targets) if targets else []
@@ -176,28 +176,28 @@ class _Search:
                 some = self._keep(one, some)
             return some
         if part.kind == "any":
-            found = set().union(*(self._keep(one, some) for one in part.parts))
-            return [node for node in some if node in found]
+            nodes = set().union(*(self._keep(one, some) for one in part.parts))
+            return [node for node in some if node in nodes]
         if part.kind == "maybe" or not part.is_plain:
             return some
         without = set(self._keep(part.parts[0], some))
         return [node for node in some if node not in without]
 
     def _family(self, relation: Relation) -> Family:
-        found = self._families.get(relation)
-        if found is None:
+        family = self._families.get(relation)
+        if family is None:
             argument = relation.argument
             if isinstance(argument, NodePattern):
-                found = family_of(relation.sign, self.nodes(argument))
+                family = family_of(relation.sign, self.nodes(argument))
             else:
-                found = family_of(relation.sign, argument)
-            self._families[relation] = found
-        return found
+                family = family_of(relation.sign, argument)
+            self._families[relation] = family
+        return family
 
     # With names.
 
     def _solutions(self, pattern: NodePattern, node: int, names: Names) -> Iterator[Names]:
-        """The names with which a node of the tree is one of the pattern."""
+        """The assignments of names with which a node of the tree is one of the pattern."""
         self._spend(1)
         if pattern.labels is None and not self._agrees(pattern, node, names):
             return
@@ -217,23 +217,23 @@ class _Search:
             )
 
     def _agrees(self, pattern: NodePattern, node: int, names: Names) -> bool:
-        """Whether a node is the one that was named before, or has its label."""
+        """Whether a node is the one with an earlier name, or has its label."""
         other = names.get(pattern.same or pattern.alike or "")
-        if other is None:  # an optional part, which gives the name, does not hold here
+        if other is None:  # the name is in an optional part that does not match
             return False
         labels = self.index.labels
         agrees = other == node if pattern.same else labels[other] == labels[node]
         return agrees is not pattern.negated
 
     def _assigned(self, part: Expression, node: int, names: Names) -> Iterator[Names]:
-        """The names with which a part of the pattern holds of a node."""
+        """The assignments of names with which a part of the pattern holds for a node."""
         if part.is_plain:
             if self._holds(part, node):
                 yield names
         elif isinstance(part, Relation):
             targets = self.nodes(part.node)
             partners = self._family(part).partners(self.index, node, targets)
-            # Looking at a node takes a small part of the time that trying one does.
+            # Looking at a node takes far less time than trying one.
             self._spend(nodes_seen(part.sign, self.index, node) // 16)
             for partner in partners:
                 yield from self._solutions(part.node, partner, names)
@@ -243,24 +243,24 @@ class _Search:
             for one in part.parts:
                 yield from self._assigned(one, node, names)
         else:
-            found = self._assigned(part.parts[0], node, names)
-            first = next(found, None)
+            assignments = self._assigned(part.parts[0], node, names)
+            first = next(assignments, None)
             if first is None:
                 yield names
             elif part.kind == "maybe":
                 yield first
-                yield from found
+                yield from assignments
 
     def _all(self, parts: tuple[Expression, ...], node: int, names: Names) -> Iterator[Names]:
         if not parts:
             yield names
             return
-        for found in self._assigned(parts[0], node, names):
-            yield from self._all(parts[1:], node, found)
+        for assigned in self._assigned(parts[0], node, names):
+            yield from self._all(parts[1:], node, assigned)
 
     def _holds(self, part: Expression, node: int) -> bool:
-        """Whether a part without names holds of a node."""
-        found = self._holding.get(part)
-        if found is None:
-            found = self._holding[part] = self._keep(part, list(range(len(self.index))))
-        return is_among(node, found)
+        """Whether a part without names holds for a node."""
+        holding = self._holding.get(part)
+        if holding is None:
+            holding = self._holding[part] = self._keep(part, list(range(len(self.index))))
+        return is_among(node, holding)

@@ -1,4 +1,4 @@
-"""Patterns that many look for: noun phrases, and clauses with subject and main verb."""
+"""Patterns of noun phrases, and of clauses with subject and main verb."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VERB = "/^(VB|MD)/=verb"
 # Auxiliaries and "to" lead down through verb phrases to the main verb.
 _MAIN = "@VP <+(@VP) (/^(VB|MD)/=verb !$ @VP)"
 CLAUSES = (
-    # The subject is the noun phrase that stands nearest before the verb phrase,
+    # The subject is the nearest noun phrase before the verb phrase,
     f"@S|SQ < ({_MAIN} ?$-- (@NP=subject !$++ (@NP $++ @VP)))"
     # in inversion, one beside it, as in "said Ann";
     f" | @SINV < ({_MAIN} ?$ @NP=subject)"
@@ -31,5 +31,5 @@ def noun_phrases(parse: Parse, kind: Literal["base", "maximal"]) -> tuple[Node, 
 
 
 def clauses(parse: Parse) -> tuple[Match, ...]:
-    """The clauses of a parse, the outer before those in them."""
+    """The clauses of a parse, outer ones first."""
     return tuple(find_in_parse(parse, CLAUSES, layer="tree"))

@@ -1,4 +1,4 @@
-"""Patterns looked for in trees, parses and documents."""
+"""Search for patterns in trees, parses and documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fencepost.structure import Document, Parse, Span, Tree
 Layer = Literal["tree", "entities"]
 
 _LABEL = itemgetter(2)
-_latest: tuple[Tree, object, Index] | None = None  # since people look for several things in a tree
+_latest: tuple[Tree, object, Index] | None = None  # cache: a tree is often searched repeatedly
 
 
 def find(
@@ -26,21 +26,21 @@ def find(
     """The matches in a tree, from the root down and from left to right.
 
     Args:
-        tree: with its words and tags.
-        pattern: in the language of Tregex.
-        entities: of the sentence; None: they are not known.
+        tree: a tree.
+        pattern: a Tregex pattern.
+        entities: the entities of the sentence, if known.
 
     Raises:
-        PatternError: the text is no pattern.
-        DataError: it asks for entities, and they are not known.
+        PatternError: the pattern cannot be read.
+        DataError: the pattern has a condition on entities, which are unknown.
     """
-    known = pattern if isinstance(pattern, Pattern) else pattern_of(pattern)
-    if known.asks_for_entities and entities is None:
+    compiled = pattern if isinstance(pattern, Pattern) else pattern_of(pattern)
+    if compiled.asks_for_entities and entities is None:
         raise DataError("this pattern asks for entities; a parse that has them was expected")
-    return _found(tree, known, entities)
+    return _matches(tree, compiled, entities)
 
 
-def _found(tree: Tree, pattern: Pattern, entities: Iterable[Span] | None) -> Iterator[Match]:
+def _matches(tree: Tree, pattern: Pattern, entities: Iterable[Span] | None) -> Iterator[Match]:
     global _latest
     latest = _latest
     if latest is not None and latest[0] is tree and latest[1] is entities:
@@ -62,24 +62,24 @@ def find_in_parse(
     """The matches in a parse.
 
     Args:
-        parse: a sentence with its layers.
-        pattern: in the language of Tregex.
-        layer: the tree, or the entities as if they were one: phrases labelled with their types,
-            below a root without a label. None: the tree if there is one, else the entities.
+        parse: a parse.
+        pattern: a Tregex pattern.
+        layer: `tree`, or `entities` for a tree of the entities below a root without a label. By
+            default the tree if there is one, else the entities.
 
     Raises:
-        PatternError: the text is no pattern.
-        DataError: there is no such layer.
+        PatternError: the pattern cannot be read.
+        DataError: the parse lacks the layer.
     """
-    known = pattern if isinstance(pattern, Pattern) else pattern_of(pattern)
+    compiled = pattern if isinstance(pattern, Pattern) else pattern_of(pattern)
     if layer is None:
         layer = "entities" if parse.tree is None and parse.entities is not None else "tree"
     if not len(parse.sentence):
         return iter(())
     if layer == "tree" and parse.tree is not None:
-        return find(parse.tree, known, parse.entities)
+        return find(parse.tree, compiled, parse.entities)
     if layer == "entities" and parse.entities is not None:
-        return find(entity_tree(parse), known, parse.entities)
+        return find(entity_tree(parse), compiled, parse.entities)
     name = "a tree" if layer == "tree" else "entities"
     raise DataError(f"a sentence with {name} was expected to search in; this has none")
 
@@ -96,12 +96,14 @@ def find_in_document(
     """The matches in all sentences of a document, in order.
 
     Raises:
-        PatternError: the text is no pattern.
-        DataError: the document was not parsed, or a sentence has no such layer.
+        PatternError: the pattern cannot be read.
+        DataError: the document was not parsed, or a sentence lacks the layer.
     """
     if not document.is_ok:
         raise DataError(f"this document was not parsed: {document.status}")
-    known = pattern if isinstance(pattern, Pattern) else pattern_of(pattern)
+    compiled = pattern if isinstance(pattern, Pattern) else pattern_of(pattern)
     return (
-        match for parse in document.sentences for match in find_in_parse(parse, known, layer=layer)
+        match
+        for parse in document.sentences
+        for match in find_in_parse(parse, compiled, layer=layer)
     )

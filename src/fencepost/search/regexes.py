@@ -1,9 +1,8 @@
-"""Regular expressions whose time is bounded, whatever the expression and the text.
+"""Regular expressions with bounded time, for patterns from strangers.
 
-An expression becomes a small automaton, whose states are made as they are needed: each character of
-a text is one look-up, or at most one look at each instruction. Nothing is ever tried again, so what
-makes other engines take for ever, as `(a+)+$` does, makes no difference here. What no automaton can
-do is refused: references to groups, and looking ahead or behind.
+An expression becomes an automaton whose states are built on demand: each character costs one
+look-up, or at most one look at each instruction. There is no backtracking, so `(a+)+$` is harmless.
+References to groups and lookarounds are refused, since automata cannot do them.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from functools import lru_cache
 from typing import Literal
 
 MOST_INSTRUCTIONS = 200
-MOST_CHARACTERS = 1_000  # of a label or word; longer ones match no expression
-_MOST_KEPT = 20_000  # answers and transitions that are remembered
-_MOST_DEPTH = 20  # groups in groups
+MOST_CHARACTERS = 1_000  # of a label or word; longer ones never match
+_CACHE_SIZE = 20_000  # answers, and transitions
+_MOST_DEPTH = 20  # nested groups
 
 _ATOM = re.compile(
     r"\\[dDwWsS]|\\[^a-zA-Z0-9]|\\[tnrfv]|\.|[^\\()|*+?^$\[{]|\{(?!\d*,?\d*\})", re.S
@@ -25,12 +24,12 @@ _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.S)
 _COUNT = re.compile(r"(?P<low>\d*)(?P<comma>,?)(?P<high>\d*)\}")
 
 _Instruction = tuple[Literal["char", "split", "start", "end", "match"], int, int]
-_Part = Callable[[], object]  # writes instructions
+_Part = Callable[[], object]  # appends instructions
 _State = frozenset[int]
 
 
 class RegexError(Exception):
-    """An expression that cannot be read: the reason, and the character where it goes wrong."""
+    """An invalid expression: the reason, and the index of the wrong character."""
 
     def __init__(self, message: str, place: int) -> None:
         super().__init__(message)
@@ -39,7 +38,7 @@ class RegexError(Exception):
 
 
 class Regex:
-    """A regular expression that is looked for anywhere in a text, as `re.search` does.
+    """A regular expression that matches anywhere in a text, as `re.search` does.
 
     >>> Regex("^NN").search("NNP"), Regex("^NNP?$").search("NNS")
     (True, False)
@@ -58,13 +57,13 @@ class Regex:
         self._again = self._closure([0], None)
 
     def search(self, text: str) -> bool:
-        """Whether the expression matches some part of a text."""
-        found = self._answers.get(text)
-        if found is None:
-            if len(self._answers) >= _MOST_KEPT:
+        """Whether the expression matches a part of a text."""
+        matches = self._answers.get(text)
+        if matches is None:
+            if len(self._answers) >= _CACHE_SIZE:
                 self._answers.clear()
-            found = self._answers[text] = len(text) <= MOST_CHARACTERS and self._matches(text)
-        return found
+            matches = self._answers[text] = len(text) <= MOST_CHARACTERS and self._matches(text)
+        return matches
 
     def _matches(self, text: str) -> bool:
         last = len(self._program) - 1
@@ -74,7 +73,7 @@ class Regex:
                 return True
             after = self._steps.get((state, char))
             if after is None:
-                if len(self._steps) >= _MOST_KEPT:
+                if len(self._steps) >= _CACHE_SIZE:
                     self._steps.clear()
                 after = self._steps[state, char] = self._step(state, char)
             state = after
@@ -89,8 +88,8 @@ class Regex:
         return self._closure(behind, None) | self._again
 
     def _closure(self, places: _State | list[int], at: str | None) -> _State:
-        """All instructions that are reached without reading a character."""
-        waiting, found = list(places), set(places)
+        """All instructions that can be reached without reading a character."""
+        waiting, reached = list(places), set(places)
         while waiting:
             place = waiting.pop()
             kind, one, other = self._program[place]
@@ -100,20 +99,20 @@ class Regex:
             elif kind == at or (kind in ("start", "end") and at == "both"):
                 following = (place + 1,)
             for target in following:
-                if target not in found:
-                    found.add(target)
+                if target not in reached:
+                    reached.add(target)
                     waiting.append(target)
-        return frozenset(found)
+        return frozenset(reached)
 
 
 @lru_cache(maxsize=4096)
 def _atom(source: str, flags: int) -> Callable[[str], object]:
-    """Whether a character is of a class, as `re` understands one."""
+    """A function that tests a character by `re`."""
     return lru_cache(maxsize=4096)(re.compile(source, flags).fullmatch)
 
 
 class _Reader:
-    """Reads an expression and writes its program."""
+    """Compiles an expression to a program."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -178,7 +177,7 @@ class _Reader:
             low, high = self._count()
             if low is None:
                 break
-            if self._next == "?":  # reluctant: the same texts match
+            if self._next == "?":  # lazy: matches the same texts
                 self.place += 1
             elif self._next == "+":
                 raise RegexError("possessive repeats are not supported", self.place)
@@ -186,18 +185,18 @@ class _Reader:
         return part
 
     def _count(self) -> tuple[int | None, int | None]:
-        """How many times at least and at most; a bracket that is no count stands for itself."""
+        """The least and the largest count of a repeat; a brace that is no count is literal."""
         place, sign = self.place, self._next
         self.place += 1
         if sign != "{":
             return {"*": (0, None), "+": (1, None), "?": (0, 1)}[sign]
-        found = _COUNT.match(self.source, self.place)
-        if found is None or found.group() in ("}", ",}"):
+        count = _COUNT.match(self.source, self.place)
+        if count is None or count.group() in ("}", ",}"):
             self.place = place
             return None, None
-        low, high = (int(found[name][:9] or 0) for name in ("low", "high"))
-        self.place = found.end()
-        most = (high if found["high"] else None) if found["comma"] else low
+        low, high = (int(count[name][:9] or 0) for name in ("low", "high"))
+        self.place = count.end()
+        most = (high if count["high"] else None) if count["comma"] else low
         if low > MOST_INSTRUCTIONS or (most or 0) > MOST_INSTRUCTIONS:
             raise RegexError(f"a count of at most {MOST_INSTRUCTIONS} was expected", place)
         if most is not None and most < low:
@@ -209,7 +208,7 @@ class _Reader:
             for _ in range(low):
                 before = len(self.program)
                 part()
-                if len(self.program) == before:  # nothing, however often
+                if len(self.program) == before:  # an empty part
                     return
             if high is None:
                 split = self._write("split")
@@ -234,12 +233,12 @@ class _Reader:
             self.place += 1
             kind: Literal["start", "end"] = "start" if sign == "^" else "end"
             return lambda: self._write(kind)
-        found = (_CLASS if sign == "[" else _ATOM).match(self.source, place)
-        if found is None:
+        atom_match = (_CLASS if sign == "[" else _ATOM).match(self.source, place)
+        if atom_match is None:
             raise RegexError(_reason(self.source[place : place + 2]), place)
-        self.place = found.end()
+        self.place = atom_match.end()
         try:
-            atom = _atom(found.group(), self.flags)
+            atom = _atom(atom_match.group(), self.flags)
         except re.error as error:
             raise RegexError(error.msg, place) from None
         number = len(self.atoms)

@@ -1,7 +1,6 @@
-"""The relations of nodes: which nodes have a partner among some, and which partners one has.
+"""Relations between nodes: which nodes have partners among others, and the partners of one node.
 
-All of them come in six families. `keep` takes time by the number of nodes, whatever it is asked;
-`partners` looks at one node only.
+`keep` takes time linear in the number of nodes for any arguments; `partners` looks at one node.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ class Family(Protocol):
     """A relation A to B."""
 
     def keep(self, index: Index, some: Nodes, targets: Nodes) -> list[int]:
-        """Those of some nodes A that have a B among the targets."""
+        """The nodes A that have a B among the targets."""
 
     def partners(self, index: Index, node: int, targets: Nodes) -> Nodes:
         """The targets B of one node A, in order."""
@@ -31,14 +30,14 @@ class Family(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Child:
-    """B is a child of A, of a sort: `<`, `<,`, `<2`, `<#` and so on."""
+    """B is such a child of A: `<`, `<,`, `<2`, `<#` and so on."""
 
     link: Link = "any"
 
     def keep(self, index: Index, some: Nodes, targets: Nodes) -> list[int]:
         parents, link = index.parents, index.link(self.link)
-        found = {parents[node] for node in targets if link[node]}
-        return [node for node in some if node in found]
+        matching = {parents[node] for node in targets if link[node]}
+        return [node for node in some if node in matching]
 
     def partners(self, index: Index, node: int, targets: Nodes) -> Nodes:
         link = index.link(self.link)
@@ -47,13 +46,13 @@ class _Child:
 
 @dataclass(frozen=True, slots=True)
 class _Parent:
-    """A is a child of B, of a sort: `>`, `>,`, `>2`, `>#` and so on."""
+    """A is such a child of B: `>`, `>,`, `>2`, `>#` and so on."""
 
     link: Link = "any"
 
     def keep(self, index: Index, some: Nodes, targets: Nodes) -> list[int]:
-        parents, link, found = index.parents, index.link(self.link), set(targets)
-        return [node for node in some if link[node] and parents[node] in found]
+        parents, link, wanted = index.parents, index.link(self.link), set(targets)
+        return [node for node in some if link[node] and parents[node] in wanted]
 
     def partners(self, index: Index, node: int, targets: Nodes) -> Nodes:
         parent = index.parents[node]
@@ -63,72 +62,72 @@ class _Parent:
 
 @dataclass(frozen=True, slots=True)
 class _Below:
-    """B is below A, by steps down to such a child each: `<<`, `<<,`, `<+(C)` and so on."""
+    """B is below A, over such children: `<<`, `<<,`, `<+(C)` and so on."""
 
     link: Link = "any"
     among: frozenset[int] | None = None  # the nodes that the way may lead through; None: any
 
     def keep(self, index: Index, some: Nodes, targets: Nodes) -> list[int]:
         parents, link, among = index.parents, index.link(self.link), self.among
-        found: set[int] = set()
+        above: set[int] = set()
         for target in targets:
             node = target
             while link[node]:
                 node = parents[node]
-                if node in found:  # from here up, all are found already
+                if node in above:  # and so are all above it
                     break
-                found.add(node)
+                above.add(node)
                 if among is not None and node not in among:
                     break
-        return [node for node in some if node in found]
+        return [node for node in some if node in above]
 
     def partners(self, index: Index, node: int, targets: Nodes) -> Nodes:
         if self.link == "any" and self.among is None:
             first = bisect_left(targets, node + 1)
             return targets[first : bisect_left(targets, index.ends[node], first)]
         link, among = index.link(self.link), self.among
-        found, waiting = [], [node]
+        below, waiting = [], [node]
         while waiting:
             for child in index.children(waiting.pop()):
                 if link[child]:
                     if is_among(child, targets):
-                        found.append(child)
+                        below.append(child)
                     if among is None or child in among:
                         waiting.append(child)
-        return sorted(found)
+        return sorted(below)
 
 
 @dataclass(frozen=True, slots=True)
 class _Above:
-    """A is below B, by steps up from such a child each: `>>`, `>>,`, `>+(C)` and so on."""
+    """A is below B, over such children: `>>`, `>>,`, `>+(C)` and so on."""
 
     link: Link = "any"
     among: frozenset[int] | None = None  # the nodes that the way may lead through; None: any
 
     def keep(self, index: Index, some: Nodes, targets: Nodes) -> list[int]:
         link, among, above = index.link(self.link), self.among, set(targets)
-        found: set[int] = set()
+        below: set[int] = set()
         for node, parent in enumerate(index.parents):
-            goes_on = parent in found and (among is None or parent in among)
+            goes_on = parent in below and (among is None or parent in among)
             if link[node] and (goes_on or parent in above):
-                found.add(node)
-        return [node for node in some if node in found]
+                below.add(node)
+        return [node for node in some if node in below]
 
     def partners(self, index: Index, node: int, targets: Nodes) -> Nodes:
         link, among, parents = index.link(self.link), self.among, index.parents
-        found = []
+        ancestors = []
         while link[node]:
             node = parents[node]
             if is_among(node, targets):
-                found.append(node)
+                ancestors.append(node)
             if among is not None and node not in among:
                 break
-        return found[::-1]
+        return ancestors[::-1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Sister:
-    """A and B have the same parent, and are not the same: `$`, `$++`, `$--`."""
+    """A and B are different children of the same parent: `$`, `$++`, `$--`."""
 
     before: bool = True  # whether A may stand before B
     behind: bool = True
@@ -160,13 +159,13 @@ class _Sister:
 
 @dataclass(frozen=True, slots=True)
 class _NextSister:
-    """B is the sister directly behind A, or before it: `$+`, `$-`."""
+    """B is the next or the previous sister of A: `$+`, `$-`."""
 
-    behind: bool  # whether B stands behind A
+    behind: bool  # whether B is the next one
 
     def keep(self, index: Index, some: Nodes, targets: Nodes) -> list[int]:
-        found = {other for node in targets for other in self._one(index, node, not self.behind)}
-        return [node for node in some if node in found]
+        matching = {other for node in targets for other in self._one(index, node, not self.behind)}
+        return [node for node in some if node in matching]
 
     def partners(self, index: Index, node: int, targets: Nodes) -> Nodes:
         return [other for other in self._one(index, node, self.behind) if is_among(other, targets)]
@@ -180,7 +179,7 @@ class _NextSister:
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """A ends where B starts, or somewhere before, or a chain of nodes leads there: `..`, `.`."""
+    """A ends before B starts, directly or connected by a chain of nodes: `..`, `.`, `.+`."""
 
     directly: bool = False
     among: Nodes | None = None  # the nodes of the chain, in order
@@ -190,29 +189,29 @@ class _Before:
         if not self.directly:
             last = targets[-1]
             return [node for node in some if ends[node] <= last]
-        found = {lefts[target] for target in targets}
+        boundaries = {lefts[target] for target in targets}
         for node in reversed(self.among or ()):
-            if rights[node] in found:
-                found.add(lefts[node])
-        return [node for node in some if rights[node] in found]
+            if rights[node] in boundaries:
+                boundaries.add(lefts[node])
+        return [node for node in some if rights[node] in boundaries]
 
     def partners(self, index: Index, node: int, targets: Nodes) -> Nodes:
         first = bisect_left(targets, index.ends[node])
         if not self.directly:
             return targets[first:]
         lefts = index.lefts
-        found = {index.rights[node]}
+        boundaries = {index.rights[node]}
         for other in self.among or ():
-            if lefts[other] in found:
-                found.add(index.rights[other])
-        last = max(found)
+            if lefts[other] in boundaries:
+                boundaries.add(index.rights[other])
+        last = max(boundaries)
         near = takewhile(lambda target: lefts[target] <= last, islice(targets, first, None))
-        return [target for target in near if lefts[target] in found]
+        return [target for target in near if lefts[target] in boundaries]
 
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """A starts where B ends, or somewhere behind, or a chain of nodes leads there: `,,`, `,`."""
+    """A starts after B ends, directly or connected by a chain of nodes: `,,`, `,`, `,+`."""
 
     directly: bool = False
     among: Nodes | None = None
@@ -222,11 +221,11 @@ class _Behind:
         if not self.directly:
             first = min(ends[target] for target in targets)
             return [node for node in some if first <= node]
-        found = {rights[target] for target in targets}
+        boundaries = {rights[target] for target in targets}
         for node in self.among or ():
-            if lefts[node] in found:
-                found.add(rights[node])
-        return [node for node in some if lefts[node] in found]
+            if lefts[node] in boundaries:
+                boundaries.add(rights[node])
+        return [node for node in some if lefts[node] in boundaries]
 
     def partners(self, index: Index, node: int, targets: Nodes) -> Nodes:
         lefts, rights = index.lefts, index.rights
@@ -236,24 +235,24 @@ class _Behind:
         before = targets[: bisect_left(targets, node)]
         if self.among is None:
             return [target for target in before if index.ends[target] <= node]
-        found = {lefts[node]}
+        boundaries = {lefts[node]}
         for other in reversed(self.among):
-            if rights[other] in found:
-                found.add(lefts[other])
-        return [target for target in before if rights[target] in found]
+            if rights[other] in boundaries:
+                boundaries.add(lefts[other])
+        return [target for target in before if rights[target] in boundaries]
 
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """B is a word below A: any, or the n-th, from the end if n is negative: `<<<`, `<<<2`."""
+    """B is a word below A: any, or the n-th, or the n-th from the end: `<<<`, `<<<2`, `<<<-2`."""
 
     number: int | None = None
 
     def keep(self, index: Index, some: Nodes, targets: Nodes) -> list[int]:
         if self.number is None:
             return _Below().keep(index, some, [one for one in targets if index.places[one] == WORD])
-        found = set(targets)
-        return [node for node in some if self._leaf(index, node, self.number) in found]
+        wanted = set(targets)
+        return [node for node in some if self._leaf(index, node, self.number) in wanted]
 
     def partners(self, index: Index, node: int, targets: Nodes) -> Nodes:
         if self.number is None:
@@ -272,24 +271,24 @@ class _Leaf:
 
 @dataclass(frozen=True, slots=True)
 class _Same:
-    """A is B, or perhaps its parent: `==`, `<=`."""
+    """A is B, or also its parent: `==`, `<=`."""
 
     or_parent: bool = False
 
     def keep(self, index: Index, some: Nodes, targets: Nodes) -> list[int]:
-        found = set(targets)
+        matching = set(targets)
         if self.or_parent:
-            found.update(index.parents[target] for target in targets)
-        return [node for node in some if node in found]
+            matching.update(index.parents[target] for target in targets)
+        return [node for node in some if node in matching]
 
     def partners(self, index: Index, node: int, targets: Nodes) -> Nodes:
-        found = [node, *index.children(node)] if self.or_parent else [node]
-        return [other for other in found if is_among(other, targets)]
+        nodes = [node, *index.children(node)] if self.or_parent else [node]
+        return [other for other in nodes if is_among(other, targets)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Anywhere:
-    """B is somewhere in the tree of A: `:`."""
+    """B is anywhere in the tree of A: `:`."""
 
     def keep(self, index: Index, some: Nodes, targets: Nodes) -> list[int]:
         return list(some)
@@ -299,7 +298,7 @@ class _Anywhere:
 
 
 def nodes_seen(sign: str, index: Index, node: int) -> int:
-    """About how many nodes `partners` looks at beside those that it returns."""
+    """Estimate how many nodes `partners` looks at besides those that it returns."""
     if sign in CHAINS or sign == ",,":
         return len(index)
     if sign in ("$", "$++", "$..", "$--", "$,,"):
@@ -310,7 +309,7 @@ def nodes_seen(sign: str, index: Index, node: int) -> int:
 
 
 def is_among(node: int, nodes: Nodes) -> bool:
-    """Whether a node is one of some, which are in order."""
+    """Whether a node is among sorted nodes."""
     place = bisect_left(nodes, node)
     return place < len(nodes) and nodes[place] == node
 
@@ -360,8 +359,8 @@ def family_of(sign: str, argument: int | Nodes | None = None) -> Family:
     """The relation of a sign.
 
     Args:
-        sign: as it is written, without its argument.
-        argument: the number behind it, or the nodes that a chain may go through, in order.
+        sign: the sign without its argument.
+        argument: the number after it, or the sorted nodes of a chain.
     """
     if argument is None:
         return _FAMILIES[sign]

@@ -1,4 +1,4 @@
-"""Patterns as values, and how they are read; a mistake is shown with a caret under it."""
+"""The syntax trees of patterns, and their parser; errors point to the place with a caret."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from fencepost.search.regexes import Regex, RegexError
 
 MOST_LETTERS = 2_000  # of a pattern
 MOST_NODES = 100  # in a pattern
-MOST_DEPTH = 30  # brackets in brackets
+MOST_DEPTH = 30  # nested brackets
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Labels, or the types of entities: some names and expressions, or any."""
+    """A set of labels or entity types: names and expressions, or any."""
 
     names: frozenset[str] = frozenset()
     regexes: tuple[Regex, ...] = ()
     is_any: bool = False
 
     def match(self, label: str) -> bool:
-        """Whether a label is one of them."""
+        """Whether a label is in the set."""
         return self.is_any or label in self.names or any(one.search(label) for one in self.regexes)
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A condition on a number of a node: its probability, or how many words it has."""
+    """A condition on a number of a node: its probability or its number of words."""
 
     name: Literal["p", "words"]
     compare: Callable[[float, float], bool]
@@ -49,18 +49,18 @@ class About:
 
 @dataclass(eq=False, slots=True)
 class NodePattern:
-    """A node: what it is like, what it is called, and its relations to others."""
+    """A node of a pattern: its label, conditions and name, and its relations to others."""
 
     number: int
-    labels: Labels | None = None  # None: a node that was named before, or one with its label
+    labels: Labels | None = None  # None: a node with an earlier name, or with its label
     negated: bool = False
     basic: bool = False  # whether NP-SBJ counts as NP
     conditions: tuple[Number | About, ...] = ()
     name: str | None = None
-    same: str | None = None  # the name of the node that this is
-    alike: str | None = None  # the name of a node that has the same label
+    same: str | None = None  # the name of the same node
+    alike: str | None = None  # the name of a node with the same label
     relation: Expression | None = None
-    is_plain: bool = True  # whether neither it nor those in its relations have names
+    is_plain: bool = True  # without names, also in its relations
 
 
 @dataclass(eq=False, slots=True)
@@ -69,13 +69,13 @@ class Relation:
 
     sign: str
     node: NodePattern
-    argument: int | NodePattern | None = None  # the n-th, or what the nodes of a chain are like
+    argument: int | NodePattern | None = None  # a number, or the pattern of the nodes of a chain
     is_plain: bool = True
 
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """Several relations of a node: all, any, none of them (the first), or if possible."""
+    """Relations of a node combined: all, any, not (of the first), or optional (maybe)."""
 
     kind: Literal["all", "any", "not", "maybe"]
     parts: tuple[Expression, ...]
@@ -123,10 +123,10 @@ _A_RELATION = "a relation such as < or $+ was expected"
 
 
 def read_pattern(text: str) -> tuple[NodePattern, ...]:
-    """The alternatives of a pattern.
+    """Read a pattern and return its alternatives.
 
     Raises:
-        PatternError: it shows where the text is no pattern.
+        PatternError: the pattern cannot be read; the message points to the place.
     """
     if not isinstance(text, str):
         raise TypeError(f"a pattern is a text, not {text!r:.100}")
@@ -141,7 +141,7 @@ def read_pattern(text: str) -> tuple[NodePattern, ...]:
 
 @dataclass(slots=True)
 class _Scope:
-    """The names that may be referred to here, and whether more may be given."""
+    """The names that can be referred to, and whether new ones are allowed."""
 
     names: frozenset[str] = frozenset()
     under_negation: bool = False
@@ -171,26 +171,26 @@ class _Reader:
 
     def _error(self, expected: str, place: int | None = None) -> PatternError:
         at = self.place if place is None else place
-        found = repr(self.text[at]) if at < len(self.text) else "the end"
-        return PatternError(f"{expected}, not {found}", self.text, at)
+        actual = repr(self.text[at]) if at < len(self.text) else "the end"
+        return PatternError(f"{expected}, not {actual}", self.text, at)
 
     def _skip(self) -> None:
-        found = _BLANKS.match(self.text, self.place)
-        assert found is not None
-        self.place = found.end()
+        blanks = _BLANKS.match(self.text, self.place)
+        assert blanks is not None
+        self.place = blanks.end()
 
     def _token(self) -> re.Match[str] | None:
         self._skip()
         return _TOKEN.match(self.text, self.place)
 
     def _peek(self) -> str:
-        """The sign or relation that comes next; of anything else, nothing."""
+        """The next sign or relation; empty for anything else."""
         token = self._token()
         return "" if token is None else token["sign"] or token["relation"] or ""
 
-    def _take(self, sign: str, told: str = "") -> None:
+    def _take(self, sign: str, expected: str = "") -> None:
         if self._peek() != sign:
-            raise self._error(told or f"{sign} was expected")
+            raise self._error(expected or f"{sign} was expected")
         self.place += len(sign)
 
     def _deeper(self) -> None:
@@ -206,8 +206,8 @@ class _Reader:
         """A node with its relations."""
         node = self._related()
         if self._starts_relation():
-            own = self._any_of()
-            parts = (own,) if node.relation is None else (node.relation, own)
+            relation = self._any_of()
+            parts = (relation,) if node.relation is None else (node.relation, relation)
             node.relation = _group("all", parts)
             node.is_plain = node.is_plain and node.relation.is_plain
         return node
@@ -224,14 +224,14 @@ class _Reader:
         return node
 
     def _related(self) -> NodePattern:
-        """A node that a relation leads to: in brackets with its own relations, or without."""
+        """The node of a relation: in brackets with relations of its own, or without."""
         return self._in_brackets() if self._peek() == "(" else self._described()
 
     def _described(self, *, bare: bool = False) -> NodePattern:
         """A node's label, conditions and name.
 
         Args:
-            bare: whether only a label may stand here.
+            bare: whether only a label is allowed.
         """
         self.count += 1
         if self.count > MOST_NODES:
@@ -273,7 +273,7 @@ class _Reader:
             else:
                 names.append(token["name"])
             self.place = token.end()
-            # NP|VP is a list of labels; a relation or a pattern may stand behind `NP | `.
+            # NP|VP is a list of labels; `NP | ` may be followed by a relation or a pattern.
             if self.text[self.place : self.place + 1] != "|":
                 break
             behind = _TOKEN.match(self.text, self.place + 1)
@@ -286,16 +286,16 @@ class _Reader:
         try:
             return Regex(source)
         except RegexError as error:
-            # Each slash that is escaped here stands for itself there, too, so places are the same.
+            # An escaped slash stays escaped in the expression, so places are the same.
             place = self.place + 1 + error.place
             raise PatternError(error.message, self.text, place) from None
 
     def _read_name(self) -> str:
         self._skip()
-        found = _NAME.match(self.text, self.place)
-        if found is None:
+        name = _NAME.match(self.text, self.place)
+        if name is None:
             raise self._error("a name of letters was expected")
-        return found.group()
+        return name.group()
 
     def _new_name(self) -> str:
         name = self._read_name()
@@ -330,13 +330,13 @@ class _Reader:
     def _conditions(self) -> tuple[Number | About, ...]:
         if self._peek() != "{":
             return ()
-        found: list[Number | About] = []
-        while self._peek() == ("," if found else "{"):
+        conditions: list[Number | About] = []
+        while self._peek() == ("," if conditions else "{"):
             self.place += 1
             self._skip()
-            found.append(self._condition())
+            conditions.append(self._condition())
         self._take("}", ", or } was expected")
-        return tuple(found)
+        return tuple(conditions)
 
     def _condition(self) -> Number | About:
         number = _CONDITION.match(self.text, self.place)
@@ -359,11 +359,11 @@ class _Reader:
     # Relations.
 
     def _starts_relation(self) -> bool:
-        """Whether a relation comes next, perhaps in brackets, negated or optional."""
+        """Whether a relation is next, perhaps in brackets, negated or optional."""
         place = self.place
         while (sign := self._peek()) and sign in "!?([&":
             self.place += len(sign)
-            if sign in "?[&":  # nothing else begins like this
+            if sign in "?[&":  # only relations begin like this
                 self.place = place
                 return True
         token = self._token()
@@ -385,9 +385,9 @@ class _Reader:
     def _relation_behind(self) -> bool:
         place = self.place
         self._take("|")
-        found = self._starts_relation()
+        is_relation = self._starts_relation()
         self.place = place
-        return found
+        return is_relation
 
     def _all_of(self) -> Expression:
         parts = [self._modified()]
@@ -420,12 +420,12 @@ class _Reader:
         opened, closing = self.place, "]" if sign == "[" else ")"
         self._take(sign)
         self._deeper()
-        found = self._any_of()
+        expression = self._any_of()
         self.depth -= 1
         if self._peek() != closing and self.place >= len(self.text):
             raise PatternError(f"this {sign} is never closed", self.text, opened)
         self._take(closing, f"{_A_RELATION}, or {closing}")
-        return found
+        return expression
 
     def _relation(self) -> Expression:
         token = self._token()
@@ -454,7 +454,7 @@ class _Reader:
         return Relation(sign.replace("`", "-"), node, argument, node.is_plain)
 
     def _chain(self) -> NodePattern:
-        """What the nodes between are like, in brackets or an expression alone."""
+        """The pattern of the nodes of a chain, in brackets or an expression alone."""
         opening = self._peek()
         if opening in ("(", "["):
             self._take(opening)
@@ -467,7 +467,7 @@ class _Reader:
         return self._described(bare=True)
 
     def _children(self) -> Expression:
-        """A list of all children is one relation to each of them, and to no other."""
+        """A list of all children: one relation to each of them, and none to any other."""
         self._deeper()
         self._take("{")
         parts: list[Expression] = []

@@ -1,4 +1,4 @@
-"""What is parsed and what comes out: sentences, spans, trees, parses. Values that do not change."""
+"""Immutable values: sentences, spans, trees, parses and documents."""
 
 from fencepost.structure.document import Document
 from fencepost.structure.entity import Entity, FoundSpan

@@ -1,7 +1,7 @@
-"""Penn brackets as text: from one string to labelled spans, and back.
+"""Penn brackets: from a string to labelled spans, and back.
 
-A bracket that holds one word and nothing else is that word's tag, `(NN cat)`. Any other is a span.
-Words are separated by ASCII blanks only, so a word may hold a no-break space.
+A bracket around only one word is the tag of this word, `(NN cat)`. Any other is a span. Words are
+separated by ASCII blanks only, so a word may contain a no-break space.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fencepost.structure.span import Span, spans_of
 
 Escapes = Literal["round", "penn", "none"]
 
-NO_TAG = "XX"  # written where a tag has to stand and none is known
+NO_TAG = "XX"  # for a word without a tag, where one is required
 
 _ITEM = re.compile(
     r"""
@@ -30,11 +30,11 @@ _ITEM = re.compile(
 _ROUND = {"(": "-LRB-", ")": "-RRB-"}
 _PENN = {"-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", r"\/": "/", r"\*": "*"}
 _NOT_A_NAME = re.compile(r"[\s()]", re.ASCII)
-_MAX_INDENT = 100  # levels; deeper ones would make the text grow with the square of the depth
+_MAX_INDENT = 100  # levels; more would make the text quadratic in the depth
 
 
 class Bracketing(NamedTuple):
-    """What one bracketed string says: words, a tag for each, spans from the root down."""
+    """The content of a bracketed string: words, their tags, and spans from the root down."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
@@ -42,7 +42,7 @@ class Bracketing(NamedTuple):
 
 
 def read_brackets(text: str, *, escapes: Escapes = "round") -> Iterator[Bracketing]:
-    """The bracketings in a text, one after the other.
+    """Read the bracketings in a text, one after the other.
 
     >>> next(read_brackets("(S (NP (PRP It)) (VP (VBD slept)))")).spans
     (Span(start=0, end=2, label='S'), Span(start=0, end=1, label='NP'), \
@@ -90,7 +90,7 @@ Span(start=1, end=2, label='VP'))
 
 
 def _explain(text: str) -> DataError:
-    """What is wrong with a text that could not be read, with the line it is on."""
+    """The error in a text that could not be read, with its line."""
     opened: list[tuple[int, str, int]] = []  # (line, label, words before it)
     words = counted = 0
     line = 1
@@ -114,7 +114,7 @@ def _explain(text: str) -> DataError:
 
 
 def unescape(word: str, escapes: Escapes) -> str:
-    r"""A word as it stood in the text.
+    r"""A word without escapes.
 
     >>> unescape("-LRB-", "round"), unescape(r"1\/2", "penn"), unescape("-LSB-", "round")
     ('(', '1/2', '-LSB-')
@@ -129,7 +129,7 @@ def unescape(word: str, escapes: Escapes) -> str:
 
 
 def escape(word: str) -> str:
-    """A word as it is written in brackets: only round brackets are escaped."""
+    """A word as written in brackets: only round brackets are escaped."""
     if "(" in word or ")" in word:
         for meant, written in _ROUND.items():
             word = word.replace(meant, written)
@@ -139,7 +139,7 @@ def escape(word: str) -> str:
 
 
 def shown(name: str) -> str:
-    """A word, a tag or a label as people are shown it where brackets cannot say it.
+    """A word, tag or label to display in brackets that need not be readable again.
 
     >>> shown("New York"), shown("$(")
     ('New_York', '$-LRB-')
@@ -159,8 +159,8 @@ def write_brackets(
     """One bracketed string; with `indent`, a line for each child of a span that holds spans.
 
     Raises:
-        DataError: a word holds a blank, or a label a blank or a bracket, so that reading would not
-            give it back.
+        DataError: a word contains a blank, or a label a blank or a bracket, so that reading would
+            return something else.
 
     >>> write_brackets(["It", "slept"], ["PRP", "VBD"], [Span(0, 2, "S"), Span(1, 2, "VP")])
     '(S (PRP It) (VP (VBD slept)))'
@@ -180,8 +180,8 @@ def write_brackets(
             holders.append((end, coming < len(spans) and spans[coming].start < end))
             alone = end == index + 1 or not label
         tag = NO_TAG if tags is None else tags[index]
-        # A lone word in a bracket reads as that bracket's word and tag, so it needs a tag here. The
-        # first word of a bracket without a label would read as the label.
+        # A word alone in a bracket would be read with the label as its tag, and the first word of a
+        # bracket without a label as the label: both need a tag.
         tag = tag or (NO_TAG if alone else "")
         word = escape(words[index])
         parts += (_gap(holders, indent), f"({_name(tag)} {word})" if tag else word)

@@ -1,4 +1,4 @@
-"""A document: what comes back for one input of a parser."""
+"""Documents: the parses of one input."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ OK = "ok"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Document:
-    """The parses of a text's sentences, in order: a container of them.
+    """A container of the parses of a text's sentences, in order.
 
-    An input that could not be parsed has no sentences, and a status that says why.
+    A document that could not be parsed has no sentences; its status is the reason.
 
     >>> from fencepost.structure import Sentence
     >>> document = Document((Parse(Sentence(("Ann", "slept")), entities=(Span(0, 1, "person"),)),))
@@ -41,15 +41,15 @@ class Document:
     """
 
     sentences: tuple[Parse, ...]
-    text: str | None = None  # the caller's own; None if words were given
+    text: str | None = None  # the input; None for an input of words
     status: str = OK
     id: str | None = None
 
     def __post_init__(self) -> None:
         indexed = tuple(
             parse
-            if (own := parse.sentence).index == index
-            else parse.over(replace(own, index=index))
+            if (sentence := parse.sentence).index == index
+            else parse.over(replace(sentence, index=index))
             for index, parse in enumerate(self.sentences)
         )
         object.__setattr__(self, "sentences", indexed)
@@ -70,7 +70,7 @@ class Document:
         return self.sentences[index]
 
     def __str__(self) -> str:
-        """The brackets of its sentences, one a line; or why there are none."""
+        """The brackets of its sentences, one per line, or the reason why there are none."""
         return "\n".join(map(str, self)) if self.is_ok else f"not parsed: {self.status}"
 
     def __repr__(self) -> str:
@@ -89,7 +89,7 @@ class Document:
 
     @property
     def tree(self) -> Tree | None:
-        """The tree of the only sentence; `trees` has those of all."""
+        """The tree of the only sentence; for several sentences use `trees`."""
         return self.only("tree").tree
 
     @property
@@ -106,8 +106,8 @@ class Document:
     def entities(self) -> tuple[Span, ...]:
         """The entities of all sentences, in order, holders first.
 
-        `start_char` and `end_char` count in the text of the document, `start` and `end` the words
-        of the sentence, and `entity.sentence` is the index of that.
+        `start_char` and `end_char` count characters of the document, `start` and `end` words of the
+        sentence, whose index is `entity.sentence`.
         """
         return tuple(entity for parse in self for entity in parse.entities or ())
 
@@ -120,7 +120,7 @@ class Document:
         """The parse of the only sentence.
 
         Args:
-            name: what is wanted of it, for the message if there are several.
+            name: the attribute to name in the message if there are several.
         """
         if not self.is_ok:
             raise DataError(f"this document was not parsed: {self.status}")
@@ -136,19 +136,19 @@ class Document:
         """The nodes of all sentences that match a pattern, in order.
 
         Args:
-            pattern: in the language of Tregex, with entities and probabilities.
-            layer: the tree, or the entities, as for `Parse.find`.
+            pattern: a Tregex pattern, with conditions on entities and probabilities.
+            layer: `tree` or `entities`, as for `Parse.find`.
 
         Raises:
-            PatternError: the text is no pattern.
-            DataError: it was not parsed, or a sentence has no such layer.
+            PatternError: the pattern cannot be read.
+            DataError: the document was not parsed, or a sentence lacks the layer.
         """
         from fencepost.search import find_in_document
 
         return find_in_document(self, pattern, layer=layer)
 
     def to_html(self) -> str:
-        """The trees and entities of all sentences as a fragment of HTML, or why there are none."""
+        """The trees and entities of all sentences as a fragment of HTML."""
         from fencepost.drawing.html import document_html
 
         return document_html(self)
@@ -160,30 +160,30 @@ class Document:
         return document_html(self, entities_only=True)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The display in notebooks."""
         return self.to_html()
 
     def to_dict(self, *, digits: int | None = None) -> dict[str, Any]:
-        """Plain data: what `json.dumps` takes and `from_dict` gives back.
+        """Plain data for `json.dumps`; `from_dict` reads it.
 
         Args:
-            digits: of probabilities; None: all of them.
+            digits: to round probabilities to; by default they are not rounded.
         """
-        found: dict[str, Any] = {"version": VERSION, "status": self.status}
+        data: dict[str, Any] = {"version": VERSION, "status": self.status}
         if self.id is not None:
-            found["id"] = self.id
-        found["text"] = self.text
-        found["sentences"] = []
+            data["id"] = self.id
+        data["text"] = self.text
+        data["sentences"] = []
         for parse in self.sentences:
             plain = plain_parse(parse, digits=digits)
             if "offsets" in plain and plain["text"] == self.text:
-                del plain["text"]  # said once, not with each sentence
-            found["sentences"].append(plain)
-        return found
+                del plain["text"]  # the document has it
+            data["sentences"].append(plain)
+        return data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Document:
-        """The document that plain data stands for."""
+        """The document in plain data."""
         checked_version(data)
         try:
             text = data["text"]

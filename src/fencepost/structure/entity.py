@@ -1,4 +1,4 @@
-"""Spans as a parser finds them: they know their words, and how sure it was."""
+"""Predicted spans and entities, which know their sentence and their probability."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class FoundSpan(Span):
     """A span of a sentence, with the probability of the step that made it.
 
-    As a value it is the span alone: equal to any other with the same boundaries and label.
+    It is equal to any other span with the same boundaries and label.
 
     >>> sentence = Sentence.from_whitespace(["Bank", "of", "Oslo", "."], [" ", " ", "", ""])
     >>> found = FoundSpan(0, 3, "NP", sentence, 0.75)
@@ -36,33 +36,33 @@ class FoundSpan(Span):
         source: Sentence | None = None,
         probability: float | None = None,
     ) -> Self:
-        """A span; without a source it has neither text nor characters."""
-        made = super().__new__(cls, start, end, label)
-        made.source = source
-        made.probability = probability
-        return made
+        """A span of a sentence; without a sentence it has no text and no characters."""
+        span = super().__new__(cls, start, end, label)
+        span.source = source
+        span.probability = probability
+        return span
 
     @property
     def sentence(self) -> int | None:
-        """The index of its sentence in the document; None if it is of none.
+        """The index of its sentence in the document; None without a document.
 
-        `start` and `end` count the words of that sentence.
+        `start` and `end` count words of this sentence.
         """
         return None if self.source is None else self.source.index
 
     @property
     def text(self) -> str:
-        """What stands in the caller's text; words given one by one are joined with blanks."""
+        """Its part of the text; for a sentence of words alone, the words joined by blanks."""
         return "" if self.source is None else self.source.text_between(self.start, self.end)
 
     @property
     def start_char(self) -> int | None:
-        """Where it begins in the caller's text; None if there is none."""
+        """Its first character in the text; None without a text."""
         return self._characters[0]
 
     @property
     def end_char(self) -> int | None:
-        """Where it ends in the caller's text; None if there is none."""
+        """The character after its last in the text; None without a text."""
         return self._characters[1]
 
     @property
@@ -72,7 +72,7 @@ class FoundSpan(Span):
         return self.source.characters(self.start, self.end) or (None, None)
 
     def relabelled(self, label: str | None) -> Self:
-        """The same span with another label, found in the same step."""
+        """The same span with another label, made by the same step."""
         return type(self)(self.start, self.end, label, self.source, self.probability)
 
     def __repr__(self) -> str:
@@ -84,7 +84,7 @@ class FoundSpan(Span):
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def __str__(self) -> str:
-        """Its label and words in brackets; of a span that was not found in a sentence, its place.
+        """Its label and words in brackets; without a sentence, its boundaries.
 
         >>> print(Entity(2, 3, "place", Sentence(("Bank", "of", "Oslo"))))
         (place Oslo)
@@ -101,7 +101,7 @@ def over(spans: Iterable[Span], sentence: Sentence) -> tuple[Span, ...]:
 
 
 class Entity(FoundSpan):
-    """A named entity, or any other mention, that was found in a sentence.
+    """A named entity, or another mention, predicted in a sentence.
 
     >>> from fencepost.structure import Parse, Tree
     >>> tree = Tree.from_brackets("(NP (NP (NNP Bank)) (PP (IN of) (NP (NNP Oslo))))")
@@ -110,13 +110,13 @@ class Entity(FoundSpan):
     ('Bank', True)
     """
 
-    tree: Tree | None = None  # of its sentence, if the parse has one
+    tree: Tree | None = None  # of its sentence
 
     @property
     def head_word(self) -> FoundSpan | None:
-        """Its head word, labelled with the tag: by the tree, or else by the tags alone.
+        """Its head word, labelled with its tag, by the tree or else by the tags.
 
-        None if there is neither.
+        None without both.
         """
         from fencepost.structure.heads import head_in_tags, head_in_tree
 
@@ -133,7 +133,7 @@ class Entity(FoundSpan):
 
     @property
     def is_name(self) -> bool | None:
-        """Whether it is a name: its head word is a proper noun. None if there are no tags."""
+        """Whether its head word is a proper noun; None without tags."""
         from fencepost.structure.heads import NAMES
 
         head = self.head_word
@@ -143,6 +143,6 @@ class Entity(FoundSpan):
         """The same entity in a sentence with this tree."""
         if self.tree is tree:
             return self
-        found = self.relabelled(self.label)
-        found.tree = tree
-        return found
+        entity = self.relabelled(self.label)
+        entity.tree = tree
+        return entity

@@ -1,7 +1,7 @@
-"""The heads of phrases in Penn trees: which child is the head, and which word.
+"""Head children and head words of phrases in Penn trees.
 
-The rules are our own. Each looks through the children of a phrase, from the left or from the right,
-for the first that has one of some labels; if there is none, the next rule is tried.
+The rules are our own. Each searches the children of a phrase, from the left or from the right, for
+the first with one of some labels; if there is none, the next rule is tried.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _Rule = tuple[Literal["left", "right"], frozenset[str]]
 
 
 def _rules(*rules: str) -> tuple[_Rule, ...]:
-    made: list[_Rule] = []
+    parsed: list[_Rule] = []
     for rule in rules:
         side, *labels = rule.split()
-        made.append(("left" if side == "left:" else "right", frozenset(labels)))
-    return tuple(made)
+        parsed.append(("left" if side == "left:" else "right", frozenset(labels)))
+    return tuple(parsed)
 
 
 NAMES = frozenset({"NNP", "NNPS"})  # tags of proper nouns
@@ -60,11 +60,11 @@ _HEADS: dict[str, tuple[_Rule, ...]] = {
 _IS_NOMINAL = frozenset({"NP", "WHNP", "NML", "NX", "NAC", "LST"})
 _PUNCTUATION = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-", "(", ")", "HYPH", "NFP"})
 _BREAK = frozenset({",", ":", "-LRB-", "("})
-_STOP = _BREAK | {"IN", "TO", "WDT", "WP", "WRB"}  # behind a noun, what only says more of it
+_STOP = _BREAK | {"IN", "TO", "WDT", "WP", "WRB"}  # after a noun, the start of a modifier
 
 
 def basic_category(label: str) -> str:
-    """A label without functions and features.
+    """A label without function tags and features.
 
     >>> basic_category("NP-SBJ-1"), basic_category("NP=2"), basic_category("-LRB-")
     ('NP', 'NP', '-LRB-')
@@ -72,15 +72,15 @@ def basic_category(label: str) -> str:
     if label[:1] == "-":
         closing = label.find("-", 1)
         return label[: closing + 1] if closing > 0 else label
-    found = _FEATURES.search(label, 1)
-    return label if found is None else label[: found.start()]
+    features = _FEATURES.search(label, 1)
+    return label if features is None else label[: features.start()]
 
 
 _FEATURES = re.compile(r"[-=|#^~_\[]")
 
 
 def head_child(label: str, children: Sequence[str]) -> int:
-    """The place of the head among the children of a phrase.
+    """The index of the head among the children of a phrase.
 
     >>> head_child("NP", ["DT", "NN", "PP"]), head_child("VP", ["MD", "RB", "VP"])
     (1, 0)
@@ -106,7 +106,7 @@ def head_child(label: str, children: Sequence[str]) -> int:
 
 
 def _head_noun(labels: Sequence[str], breaks: frozenset[str]) -> int | None:
-    """The last noun before anything that only adds to a noun."""
+    """The index of the last noun before any break that follows a noun."""
     noun = None
     for place, label in enumerate(labels):
         if label in _NOUNS:
@@ -117,43 +117,43 @@ def _head_noun(labels: Sequence[str], breaks: frozenset[str]) -> int | None:
 
 
 def head_children(nodes: Nodes) -> list[int]:
-    """The child that is the head of each node; of a word, -1."""
+    """The head child of each node; -1 for words."""
     labels, places = nodes.labels, nodes.places
-    found = []
+    heads = []
     for node, place in enumerate(places):
         if place == WORD:
-            found.append(-1)
+            heads.append(-1)
         elif place == TAG:
-            found.append(node + 1)
+            heads.append(node + 1)
         else:
             children = list(nodes.children(node))
-            found.append(children[head_child(labels[node], [labels[one] for one in children])])
-    return found
+            heads.append(children[head_child(labels[node], [labels[one] for one in children])])
+    return heads
 
 
-_latest: tuple[Tree, list[int]] | None = None  # since a tree has several entities
+_latest: tuple[Tree, list[int]] | None = None  # cache: a tree has several entities
 
 
 def head_words(tree: Tree) -> list[int]:
-    """The place of the head word of each node of a tree, in the order of `Nodes`."""
+    """The index of the head word of each node of a tree, in the order of `Nodes`."""
     global _latest
     latest = _latest
     if latest is not None and latest[0] is tree:
         return latest[1]
     nodes = Nodes(tree)
-    found = list(nodes.lefts)
+    words = list(nodes.lefts)
     for node, child in reversed(list(enumerate(head_children(nodes)))):
         if child >= 0:
-            found[node] = found[child]
-    _latest = tree, found
-    return found
+            words[node] = words[child]
+    _latest = tree, words
+    return words
 
 
 def head_in_tree(tree: Tree, start: int, end: int) -> int:
-    """The place of the word that heads the words between two boundaries.
+    """The index of the head word of the words between two boundaries.
 
-    It is the head of the first node, from the root down, whose head lies there. For the words of a
-    phrase that is the head of the phrase; others need be no phrase.
+    It is the head of the first node, from the root down, whose head lies there. The words need not
+    be a phrase; those of a phrase have its head.
 
     >>> tree = Tree.from_brackets("(NP (NP (DT the) (NN bank)) (PP (IN of) (NP (NNP Oslo))))")
     >>> head_in_tree(tree, 0, 4), head_in_tree(tree, 2, 4)
@@ -163,7 +163,7 @@ def head_in_tree(tree: Tree, start: int, end: int) -> int:
 
 
 def head_in_tags(tags: Sequence[str]) -> int:
-    """The place of the word that heads some words of which only the tags are known.
+    """The index of the head word of some words, by their tags alone.
 
     >>> head_in_tags(["NNP", "IN", "NNP"]), head_in_tags(["NNP", "POS", "NN"])
     (0, 2)

@@ -1,7 +1,7 @@
 """A tree as arrays over its nodes: phrases, tags and words, numbered from the root down.
 
-A node's number is less than that of every node below it and of every node behind it, so that with
-the number where each subtree ends, dominance and precedence are comparisons of numbers:
+A node's number is less than those of all nodes below it and to its right. With the number at which
+each subtree ends, dominance and precedence are comparisons of numbers:
 
     a dominates b:  a < b < ends[a]         a precedes b:  ends[a] <= b
 """
@@ -19,12 +19,12 @@ class Nodes:
     """The nodes of a tree.
 
     Attributes:
-        labels: of phrases, tags and words.
-        parents: the numbers of the nodes directly above; of the root, -1.
-        lefts: the boundaries where nodes start.
-        rights: the boundaries where they end.
-        ends: the numbers behind the last node below each.
-        places: of phrases, their places among the tree's spans; else `TAG` or `WORD`.
+        labels: the labels of phrases, the tags and the words.
+        parents: the numbers of the parents; -1 for the root.
+        lefts: the start boundaries.
+        rights: the end boundaries.
+        ends: the number after the last node below each.
+        places: the index of phrases in the tree's spans; else `TAG` or `WORD`.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -51,7 +51,7 @@ class Nodes:
                 parents.append(holders[-1])
                 lefts.append(left)
                 rights.append(end)
-                ends.append(0)  # which is not known yet
+                ends.append(0)  # filled in when the phrase is complete
                 places.append(coming)
                 holders.append(count)
                 coming += 1
@@ -80,7 +80,7 @@ class Nodes:
         return len(self.labels)
 
     def children(self, node: int) -> Iterator[int]:
-        """The nodes directly below one."""
+        """The children of a node."""
         ends, end = self.ends, self.ends[node]
         child = node + 1
         while child < end:

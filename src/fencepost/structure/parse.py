@@ -1,4 +1,4 @@
-"""A parse: one sentence with the layers of annotation it has."""
+"""Parses: a sentence with its layers of annotation."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Parse:
-    """A sentence and what is said of it: a tree, nested entities, both or neither.
+    """A sentence with a tree, nested entities, both or neither.
 
-    A layer that is None is not annotated; empty entities mean that there are none.
+    None stands for a layer that is not annotated, an empty tuple for a sentence without entities.
 
     >>> Parse(Sentence(("Bank", "of", "Oslo")), entities=(Span(2, 3, "GPE"), Span(0, 3, "ORG")))\
 .entities
@@ -31,11 +31,11 @@ class Parse:
 
     sentence: Sentence
     tree: Tree | None = None
-    entities: tuple[Span, ...] | None = None  # sorted: from left to right, holders first
+    entities: tuple[Span, ...] | None = None  # from left to right, holders first
     dropped: tuple[Span, ...] = ()  # crossing entities left out on reading; they count as gold
-    # How likely each layer is, if a parser found it; two parses are equal whatever it says.
+    # Of each predicted layer; not part of equality.
     log_probs: Mapping[str, float] | None = field(default=None, compare=False)
-    rank: int | None = field(default=None, compare=False)  # among several readings, from 1
+    rank: int | None = field(default=None, compare=False)  # among n-best parses, from 1
 
     def __post_init__(self) -> None:
         tree = self.tree
@@ -64,7 +64,7 @@ class Parse:
             )
 
     def __str__(self) -> str:
-        """Its tree in brackets; without a tree, the words, with brackets around entities.
+        """Its tree in brackets, or else the words with brackets around entities.
 
         >>> words = Sentence(("The", "Bank", "of", "Oslo", "closed"))
         >>> print(Parse(words, entities=(Span(0, 4, "organization"), Span(3, 4, "place"))))
@@ -97,14 +97,14 @@ class Parse:
 
     @property
     def log_prob(self) -> float | None:
-        """The log-probability of all layers that a parser found; None if none did."""
+        """The log-probability of all predicted layers; None if none is predicted."""
         return None if self.log_probs is None else sum(self.log_probs.values())
 
     def to_dict(self, *, digits: int | None = None) -> dict[str, Any]:
-        """Plain data: what `json.dumps` takes and `from_dict` gives back.
+        """Plain data for `json.dumps`; `from_dict` reads it.
 
         Args:
-            digits: of probabilities; None: all of them.
+            digits: to round probabilities to; by default they are not rounded.
         """
         from fencepost.structure.serialization import VERSION, plain_parse
 
@@ -112,7 +112,7 @@ class Parse:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Parse:
-        """The parse that plain data stands for."""
+        """The parse in plain data."""
         from fencepost.structure.serialization import checked_version, parse_from_plain
 
         checked_version(data)
@@ -125,20 +125,20 @@ class Parse:
         """The nodes that match a pattern, from the root down and from left to right.
 
         Args:
-            pattern: in the language of Tregex, with entities and probabilities.
-            layer: the tree, or the entities as if they were one: their types are labels, below a
-                root without a label. None: the tree if there is one, else the entities.
+            pattern: a Tregex pattern, with conditions on entities and probabilities.
+            layer: `tree`, or `entities` for a tree of the entities below a root without a label. By
+                default the tree if there is one, else the entities.
 
         Raises:
-            PatternError: the text is no pattern.
-            DataError: there is no such layer, or the pattern asks for entities and there are none.
+            PatternError: the pattern cannot be read.
+            DataError: the parse lacks the layer, or the entities of a condition.
         """
         from fencepost.search import find_in_parse
 
         return find_in_parse(self, pattern, layer=layer)
 
     def noun_phrases(self, kind: Literal["base", "maximal"] = "base") -> tuple[Node, ...]:
-        """The noun phrases: those that hold no other, or those that no other holds.
+        """The noun phrases that hold no other (base), or that no other holds (maximal).
 
         Each is defined by a pattern, `fencepost.search.phrases.NOUN_PHRASES`.
         """
@@ -159,32 +159,32 @@ class Parse:
     def entities_to_svg(
         self, *, theme: Theme = "light", boundaries: bool = False, width: int | None = 900
     ) -> str:
-        """The words with a box around each entity, boxes in boxes, as a picture in SVG.
+        """An SVG picture of the words with nested boxes around the entities.
 
         Args:
-            theme: light or dark, which need no style sheet; auto has classes alone, for pages with
+            theme: `light` or `dark`, with colours in the picture; `auto` has classes for pages with
                 `fencepost.drawing.html.STYLE`.
-            boundaries: whether the gaps around the words are marked and numbered, in one line.
-            width: where lines end, in pixels; None for one line.
+            boundaries: whether to mark and number boundaries, which puts all words on one line.
+            width: maximal width of lines in pixels; None for one line.
         """
         from fencepost.drawing.svg import entities_svg
 
         return entities_svg(self, theme=theme, boundaries=boundaries, width=width)
 
     def entities_to_html(self) -> str:
-        """The words with a box around each entity, as a fragment of HTML that wraps its lines."""
+        """The words with nested boxes around the entities, as HTML that wraps lines."""
         from fencepost.drawing.html import entities_html
 
         return entities_html(self)
 
     def to_html(self) -> str:
-        """The tree and the entities as a fragment of HTML, with all it needs to look right."""
+        """The tree and the entities as a self-contained fragment of HTML."""
         from fencepost.drawing.html import parse_html
 
         return parse_html(self)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The display in notebooks."""
         return self.to_html()
 
     def over(self, sentence: Sentence) -> Parse:
@@ -196,11 +196,11 @@ class Parse:
 
     @property
     def id(self) -> str | None:
-        """The name of the sentence, if it has one."""
+        """The id of the sentence, if any."""
         return self.sentence.id
 
 
 def check_range(span: Span, n: int) -> None:
-    """Refuse a span that does not lie within `n` words."""
+    """Refuse a span that is not within `n` words."""
     if not 0 <= span.start < span.end <= n:
         raise DataError(f"{span} is not a span of a sentence of {n} words", kind="out of range")

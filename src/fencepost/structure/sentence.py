@@ -1,4 +1,4 @@
-"""A sentence: its words, and where they came from."""
+"""Sentences: words with their tags and their place in a text."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from fencepost.errors import DataError, clipped
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sentence:
-    """Words, with what else is known of them.
+    """The words of a sentence, with tags, text and offsets if known.
 
     >>> Sentence.from_whitespace(["The", "cat", "."], [" ", "", ""]).text
     'The cat.'
     """
 
     words: tuple[str, ...]
-    tags: tuple[str, ...] | None = None  # one a word; an empty one marks a word without a tag
+    tags: tuple[str, ...] | None = None  # one per word; empty for a word without a tag
     text: str | None = None  # the text that the offsets slice
     offsets: tuple[tuple[int, int], ...] | None = None
     id: str | None = None
@@ -59,20 +59,20 @@ class Sentence:
         return f"<Sentence {brief(self.text_between(0, len(self)))}: {counted(len(self), 'word')}>"
 
     def characters(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where the words between two boundaries stand in the text; None without offsets."""
+        """The characters of the words between two boundaries; None without offsets."""
         if self.offsets is None or start >= end:
             return None
         return self.offsets[start][0], self.offsets[end - 1][1]
 
     def text_between(self, start: int, end: int) -> str:
-        """The text between two boundaries; without offsets, the words with blanks between."""
+        """The text between two boundaries; without offsets, the words joined by blanks."""
         place = self.characters(start, end)
         if place is None or self.text is None:
             return " ".join(self.words[start:end])
         return self.text[slice(*place)]
 
     def alone(self) -> Sentence:
-        """The same sentence with only its own part of the text."""
+        """The same sentence with only its part of the text."""
         place = self.characters(0, len(self.words))
         if place is None or self.text is None or self.offsets is None:
             return self
@@ -82,7 +82,7 @@ class Sentence:
 
     @property
     def whitespace(self) -> tuple[str, ...] | None:
-        """What stands after each word in the text; None without offsets."""
+        """The text after each word, up to the next; None without offsets."""
         if self.offsets is None or self.text is None:
             return None
         ends = [end for _, end in self.offsets]
@@ -122,7 +122,7 @@ def brief(text: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things in words.
+    """A count with its noun.
 
     >>> counted(1, "word"), counted(0, "entity"), counted(2000, "entity")
     ('1 word', 'no entities', '2,000 entities')

@@ -1,11 +1,11 @@
-"""Parses as plain data, with a version: the one JSON of files, corpora and HTTP.
+"""Parses as plain data with a version: the JSON format of files, corpora and HTTP.
 
     {"version": 1, "words": ["Ann", "sleeps"], "tags": ["NNP", "VBZ"],
      "text": "Ann sleeps", "offsets": [[0, 3], [4, 10]],
      "tree": [[0, 2, "S", 0.97], [0, 1, "NP", 0.99], [1, 2, "VP", 0.98]],
      "entities": [[0, 1, "person", 0.95]], "log_probs": {"tree": -0.06, "entities": -0.05}}
 
-Spans are start, end, label and, if it is known, the probability of the step that made them.
+Spans are start, end, label and, if known, the probability of the step that made them.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Kind = TypeVar("Kind", bound=FoundSpan)
 
 
 def plain_parse(parse: Parse, *, digits: int | None = None) -> dict[str, Any]:
-    """A parse as plain data; what it does not have is left out.
+    """A parse as plain data, without the parts that it does not have.
 
     Args:
-        parse: with any layers.
-        digits: of probabilities; None: all of them.
+        parse: a parse with any layers.
+        digits: to round probabilities to; by default they are not rounded.
     """
     sentence, log_probs = parse.sentence, parse.log_probs
     if digits is not None and log_probs is not None:
@@ -73,7 +73,7 @@ def parse_from_plain(data: dict[str, Any]) -> Parse:
 
 
 def checked_version(data: Any) -> None:
-    """Refuse data of another version, or none of ours."""
+    """Refuse data of another version or without one."""
     version = data.get("version") if isinstance(data, dict) else None
     if version != VERSION:
         raise DataError(f"plain data of version {VERSION} was expected, not of version {version!r}")
@@ -96,7 +96,7 @@ def _rows(spans: Iterable[Span], digits: int | None) -> list[list[Any]]:
 
 
 def found_spans(rows: Iterable[Any], kind: type[Kind], sentence: Sentence) -> tuple[Kind, ...]:
-    """The spans of a layer, from rows of start, end, label and perhaps a probability."""
+    """The spans of a layer, from rows of start, end, label and optional probability."""
     return tuple(
         kind(start, end, label, sentence, *probability) for start, end, label, *probability in rows
     )

@@ -1,4 +1,4 @@
-"""Entities as rows of a table, for pandas and its like."""
+"""Entities as rows of a table, as for pandas."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ COLUMNS = (
 
 
 def entity_rows(parses: Iterable[Parse]) -> Iterator[dict[str, object]]:
-    """A row for each entity: of which sentence, where, what; in order, a holder first.
+    """A row for each entity, in order, holders first.
 
     `pandas.DataFrame(entity_rows(document), columns=COLUMNS)` is a table of a document's entities,
-    which has its columns also if there are none.
+    with all columns even without entities.
 
     Args:
-        parses: gone through once, or a document; a parse without this layer has no rows.
+        parses: parses, or a document; parses without entities have no rows.
 
     Returns:
-        Rows with the number of the sentence among `parses`, from 1, and its id; boundaries between
-        words, and where these stand in the text of the sentence; label, text and probability. What
-        is not known is None.
+        Rows with the number of the sentence among `parses`, from 1, and its id; boundaries in words
+        and in characters of the sentence's text; label, text and probability. Unknown values are
+        None.
 
     >>> from fencepost.structure import Sentence, Span
     >>> parse = Parse(Sentence(("Bank", "of", "Oslo")), entities=(Span(2, 3, "place"),))

@@ -1,4 +1,4 @@
-"""Constituency trees, kept flat: a sentence and its labelled spans from the root down."""
+"""Constituency trees, stored flat: a sentence and its labelled spans from the root down."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fencepost.search import Match, Pattern
 
 
-WRAPPERS = frozenset({"ROOT", "TOP", "S1", "VROOT", ""})  # around a tree; they say nothing of it
+WRAPPERS = frozenset({"ROOT", "TOP", "S1", "VROOT", ""})  # labels around a tree without meaning
 
 
 class Leaf(NamedTuple):
@@ -30,17 +30,17 @@ class Leaf(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The boundary behind the word."""
+        """The boundary after the word."""
         return self.start + 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tree:
-    """A tree of any number of children a node, over (a part of) a sentence.
+    """A tree over (a part of) a sentence, with any number of children per node.
 
-    It is stored as its spans in pre-order, the root first, so that nothing about it is recursive:
-    neither equality nor hashing nor writing minds how deep it is. A unary chain is several
-    spans over the same words, outermost first.
+    It is stored as spans in pre-order, the root first, so nothing is recursive: equality, hashing
+    and writing work at any depth. A unary chain is several spans over the same words, outermost
+    first.
 
     >>> tree = Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat)))")
     >>> tree.label, tree.start, tree.end, tree.words
@@ -71,11 +71,11 @@ class Tree:
 
     @classmethod
     def from_brackets(cls, text: str, *, escapes: Escapes = "round") -> Tree:
-        """The one tree that is written in `text`."""
-        found = list(read_brackets(text, escapes=escapes))
-        if len(found) != 1:
-            raise DataError(f"one tree was expected, and {len(found)} were found")
-        words, tags, spans = found[0]
+        """The only tree in a text."""
+        bracketings = list(read_brackets(text, escapes=escapes))
+        if len(bracketings) != 1:
+            raise DataError(f"one tree was expected, and {len(bracketings)} were found")
+        words, tags, spans = bracketings[0]
         return cls(Sentence(words, tags), spans)
 
     @property
@@ -85,19 +85,19 @@ class Tree:
 
     @property
     def end(self) -> int:
-        """The boundary behind the last word."""
+        """The boundary after the last word."""
         return self.spans[0].end if self.spans else len(self.sentence)
 
     @property
     def label(self) -> str:
-        """The label of the root; of a tree that is only a word, its tag."""
+        """The label of the root; the tag of a tree that is only a word."""
         if self.spans:
             return self.spans[0].label or ""
         return self.tags[0]
 
     @property
     def wrapper(self) -> str | None:
-        """The label of the wrapper around the tree; None if there is none.
+        """The label of the wrapper around the tree, if any.
 
         >>> Tree.from_brackets("(ROOT (S (VP (VB Go))))").wrapper
         'ROOT'
@@ -107,7 +107,7 @@ class Tree:
 
     @property
     def unwrapped(self) -> tuple[Span, ...]:
-        """The spans without the wrapper; several may be left side by side, or none."""
+        """The spans without the wrapper; they may have several roots or none."""
         return self.spans if self.wrapper is None else self.spans[1:]
 
     @property
@@ -117,24 +117,24 @@ class Tree:
 
     @property
     def text(self) -> str:
-        """What stands in the text; without offsets, the words with blanks between."""
+        """Its part of the text; without offsets, the words joined by blanks."""
         return self.sentence.text_between(self.start, self.end)
 
     @property
     def start_char(self) -> int | None:
-        """Where its words begin in the text; None without offsets."""
+        """Its first character in the text; None without offsets."""
         place = self.sentence.characters(self.start, self.end)
         return None if place is None else place[0]
 
     @property
     def end_char(self) -> int | None:
-        """Where its words end in the text; None without offsets."""
+        """The character after its last in the text; None without offsets."""
         place = self.sentence.characters(self.start, self.end)
         return None if place is None else place[1]
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of the words below this node, `XX` where the sentence has none."""
+        """The tags of the words below this node; `XX` if the sentence has none."""
         if self.sentence.tags is None:
             return (NO_TAG,) * (self.end - self.start)
         return self.sentence.tags[self.start : self.end]
@@ -146,23 +146,23 @@ class Tree:
 
     @property
     def children(self) -> tuple[Tree | Leaf, ...]:
-        """What stands directly below the root: trees, and words that no smaller span holds."""
+        """The children of the root: trees, and words that no smaller span holds."""
         leaves, first = self.leaves, self.start
-        found: list[Tree | Leaf] = []
+        children: list[Tree | Leaf] = []
         position, index = first, 1
         while index < len(self.spans):
             start, end, _ = self.spans[index]
-            found += leaves[position - first : start - first]
+            children += leaves[position - first : start - first]
             behind = index + 1
             while behind < len(self.spans) and self.spans[behind].start < end:
                 behind += 1
-            found.append(Tree(self.sentence, self.spans[index:behind]))
+            children.append(Tree(self.sentence, self.spans[index:behind]))
             position, index = end, behind
-        found += leaves[position - first :]
-        return tuple(found)
+        children += leaves[position - first :]
+        return tuple(children)
 
     def __iter__(self) -> Iterator[Tree]:
-        """This tree and every tree below it, from the root down and from left to right."""
+        """All subtrees, from the root down and from left to right."""
         behind = _ends_of_subtrees(self.spans)
         for index, end in enumerate(behind):
             yield Tree(self.sentence, self.spans[index:end])
@@ -176,7 +176,7 @@ class Tree:
         )
 
     def __str__(self) -> str:
-        """Brackets to look at: a blank in a word is shown as `_`, and what is written is strict.
+        """Brackets for display: a blank in a word becomes `_`; `to_brackets` is strict.
 
         >>> str(Tree(Sentence(("New York", "slept"), ("NNP", "VBD")), (Span(0, 2, "S"),)))
         '(S (NNP New_York) (VBD slept))'
@@ -192,17 +192,17 @@ class Tree:
             )
 
     def to_brackets(self, *, indent: int | None = None) -> str:
-        """Brackets to be read again; with `indent`, over several lines, indented by depth.
+        """Brackets that can be read again; with `indent`, over several lines, indented by depth.
 
         Raises:
-            DataError: brackets cannot say it, since a word holds a blank, say; `str` shows it.
+            DataError: brackets cannot express a word or label; `str` always works.
         """
         return write_brackets(self.sentence.words, self.sentence.tags, self.spans, indent=indent)
 
     def pretty(self, *, width: int = 100) -> str:
-        """A picture for the terminal, with the words along the bottom.
+        """A drawing for the terminal, with the words along the bottom.
 
-        A tree that is wider than `width` columns is drawn sideways, with a word a line.
+        A tree wider than `width` columns is drawn sideways, with one word per line.
 
         >>> print(Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat)))").pretty())
                S
@@ -217,29 +217,29 @@ class Tree:
         return pretty(self, width=width)
 
     def to_svg(self, *, theme: Theme = "light", boundaries: bool = False) -> str:
-        """A picture in SVG, with the words along the bottom.
+        """An SVG picture with the words along the bottom.
 
         Args:
-            theme: light or dark, which need no style sheet; auto has classes alone, for pages with
+            theme: `light` or `dark`, with colours in the picture; `auto` has classes for pages with
                 `fencepost.drawing.html.STYLE`.
-            boundaries: whether the gaps around the words are marked and numbered.
+            boundaries: whether to mark and number boundaries.
         """
         from fencepost.drawing.svg import tree_svg
 
         return tree_svg(self, theme=theme, boundaries=boundaries)
 
     def _repr_svg_(self) -> str:
-        """What a notebook shows."""
+        """The display in notebooks."""
         return self.to_svg()
 
     def find(self, pattern: str | Pattern) -> Iterator[Match]:
         """The nodes that match a pattern, from the root down and from left to right.
 
         Args:
-            pattern: in the language of Tregex.
+            pattern: a Tregex pattern.
 
         Raises:
-            PatternError: the text is no pattern.
+            PatternError: the pattern cannot be read.
 
         >>> tree = Tree.from_brackets("(S (NP (DT The) (NN cat)) (VP (VBD sat)))")
         >>> [match.text for match in tree.find("NP < NN $+ VP")]
@@ -250,7 +250,7 @@ class Tree:
         return find(self, pattern)
 
     def to_nltk(self) -> nltk.Tree:
-        """The same tree as `nltk` has it, with a node of one word for each tag."""
+        """The same tree as an `nltk.Tree`, where each tag is a node over its word."""
         from nltk import Tree as NltkTree
 
         root = NltkTree("", [])
@@ -269,7 +269,7 @@ class Tree:
 
     @classmethod
     def from_nltk(cls, tree: nltk.Tree) -> Tree:
-        """A tree from one of `nltk`'s; a node over one string is that word and its tag."""
+        """A tree from an `nltk.Tree`, where a node over one string is a word with its tag."""
         words: list[str] = []
         tags: list[str] = []
         spans: list[Span] = []
@@ -293,7 +293,7 @@ class Tree:
 
 
 def _ends_of_subtrees(spans: tuple[Span, ...]) -> list[int]:
-    """For each span in pre-order, where the run of those that it holds ends."""
+    """For each span in pre-order, the index after the last span that it holds."""
     ends = [len(spans)] * len(spans)
     holders: list[int] = []
     for index, span in enumerate(spans):

@@ -1,1 +1,1 @@
-"""Between annotations and the spans that the pointing system makes: trees, nested entities."""
+"""Conversion between annotations and the spans that the pointing system makes."""

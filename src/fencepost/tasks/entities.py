@@ -1,4 +1,4 @@
-"""Nested entities as spans that the pointing system can make (section 2.1)."""
+"""Nested entities as spans for the pointing system (section 2.1)."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def encode(entities: Iterable[Span], n: int) -> tuple[Span, ...]:
 
 
 def decode(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """The entities that these spans stand for; fillers are left out."""
+    """The entities of these spans, without fillers."""
     return split_spans(spans)

@@ -1,4 +1,4 @@
-r"""Several labels on the same words, joined into one and taken apart again without loss.
+r"""Several labels on the same words as one label, without loss.
 
 Labels are joined with `+`, outermost first (section 2.1: `S+VP`). A `+` or a backslash inside a
 label is escaped with a backslash, so that `split` always undoes `join`.
@@ -13,13 +13,13 @@ from functools import lru_cache
 from fencepost.structure import Span
 from fencepost.structure.span import by_place
 
-NO_LABELS = r"\0"  # the join of no label at all, which is not the join of one empty label
+NO_LABELS = r"\0"  # the join of no labels, unlike the join of one empty label
 
 _SPECIAL = re.compile(r"[+\\]")
 
 
 def join(labels: Iterable[str]) -> str:
-    r"""One label that stands for several.
+    r"""Join several labels into one.
 
     >>> join(["S", "VP"]), join(["C++"])
     ('S+VP', 'C\\+\\+')
@@ -36,7 +36,7 @@ def _join(labels: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=4096)
 def split(label: str) -> tuple[str, ...]:
-    r"""The labels that one stands for.
+    r"""Split a joined label.
 
     >>> split("S+VP"), split("C\\+\\+")
     (('S', 'VP'), ('C++',))
@@ -56,7 +56,7 @@ def split(label: str) -> tuple[str, ...]:
 def join_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """One span for each run of spans over the same words, with their labels joined."""
     joined: list[Span] = []
-    labels: list[str] = []  # of the last span, as long as more may come to it
+    labels: list[str] = []  # of the last span so far
     start = end = -1
     for span in spans:
         if span.start == start and span.end == end:
@@ -67,7 +67,7 @@ def join_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
         start, end, label = span
         labels = [label or ""]
         alone = _alone(labels[0])
-        # Most labels are joined with none and need no escape: then the span can stay as it is.
+        # Most labels are alone and need no escape: then the span stays as it is.
         joined.append(span if alone == label else Span(start, end, alone))
     if len(labels) > 1:
         joined[-1] = Span(start, end, join(labels))
@@ -80,14 +80,14 @@ def _alone(label: str) -> str:
 
 
 def split_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """The spans from which these were joined, holders first; fillers are left out."""
-    found: list[Span] = []
+    """The spans before joining, holders first, without fillers."""
+    separate: list[Span] = []
     for span in by_place(spans):
         joined = span.label
         if joined is not None:
             labels = split(joined)
             if labels == (joined,):
-                found.append(span)
+                separate.append(span)
             else:
-                found += map(span.relabelled, labels)
-    return tuple(found)
+                separate += map(span.relabelled, labels)
+    return tuple(separate)

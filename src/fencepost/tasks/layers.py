@@ -1,20 +1,20 @@
-"""The layers of a parse by name."""
+"""The spans of a parse's layers, by name."""
 
 from __future__ import annotations
 
 from fencepost.structure import Parse, Span
 from fencepost.tasks import constituency, entities
 
-POINTING = ("tree", "entities")  # the layers that are made of pointings
+POINTING = ("tree", "entities")  # layers predicted by pointing
 
 
 def layer_spans(parse: Parse, layer: str, *, with_wrapper: bool = False) -> tuple[Span, ...] | None:
-    """The spans that the pointing system makes for a layer; None if the parse does not have it.
+    """The spans that the pointing system makes for a layer; None if the parse lacks the layer.
 
     Args:
-        parse: of a sentence.
+        parse: the gold parse.
         layer: `tree` or `entities`.
-        with_wrapper: whether the wrapper of a tree is a label like others.
+        with_wrapper: whether a tree's wrapper is part of its labels.
     """
     if layer == "tree":
         tree = parse.tree

@@ -1,4 +1,4 @@
-"""From running text to sentences of words that know where they stand in it."""
+"""Split running text into sentences and words with offsets."""
 
 from __future__ import annotations
 

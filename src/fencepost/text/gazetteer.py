@@ -1,4 +1,4 @@
-"""A list of phrases with their labels, and where they stand in a sentence."""
+"""Gazetteers: lists of phrases with labels, and their matches in sentences."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from fencepost.structure import Span
 from fencepost.text.words import split_words
 
 Words = tuple[str, ...]
-_Known = dict[Words, tuple[str, str]]  # the phrase that has these words, and its label
+_Phrases = dict[Words, tuple[str, str]]  # words to the phrase that has them, and its label
 
-# In these, phrases may be split in different ways: `1. FC` at the start of a line, `J.` at its end.
+# Contexts in which phrases are split differently: `1. FC` at the start of a line, `J.` at its end.
 _CONTEXTS: tuple[tuple[str, str], ...] = (("", ""), ("a ", ", a"))
-_MOST_LINE = 1 << 20  # bytes of a file's line; what is longer is no list of phrases
+_MOST_LINE = 1 << 20  # bytes of a line of a file
 
 
 @dataclass(frozen=True, slots=True)
 class Gazetteer:
     """Phrases and their labels.
 
-    A phrase is found where its words are those that `split_words` makes, and also where they are
-    what stands between its spaces, since the words of a sentence may have been split elsewhere.
+    A phrase matches words as `split_words` splits them, and also words split only at spaces, since
+    sentences may have been split elsewhere.
 
     >>> known = Gazetteer.of({"New York": "place", "New York Times": "paper", "Ann's": "shop"})
     >>> [str(span) for span in known.find(["Ann", "'s", "sells", "the", "New", "York", "Times"])]
@@ -33,9 +33,9 @@ class Gazetteer:
     ['(0, 1) shop', '(2, 4) place']
     """
 
-    labels: Mapping[Words, str] = field(repr=False)  # of phrases, by their words
-    lengths: Mapping[str, tuple[int, ...]] = field(repr=False)  # by first words, the longest first
-    ignore_case: bool = False  # whether all of these words, and those of sentences, are folded
+    labels: Mapping[Words, str] = field(repr=False)  # of phrases, by words
+    lengths: Mapping[str, tuple[int, ...]] = field(repr=False)  # of phrases, by first word
+    ignore_case: bool = False  # whether words of phrases and sentences are case-folded
 
     @classmethod
     def of(
@@ -47,33 +47,33 @@ class Gazetteer:
         """A gazetteer of phrases and their labels.
 
         Raises:
-            DataError: the same words have two labels; a phrase has no words or no label.
-            ConfigError: these are no phrases with labels.
+            DataError: the same words have two labels, or a phrase has no words or no label.
+            ConfigError: the argument is not phrases with labels.
         """
-        known: _Known = {}
+        table: _Phrases = {}
         pairs = phrases.items() if isinstance(phrases, Mapping) else phrases
         for pair in pairs if isinstance(pairs, Iterable) else [pairs]:
             match pair:
                 case (str(phrase), str(label)):
-                    _add(known, phrase, label=label, ignore_case=ignore_case)
+                    _add(table, phrase, label=label, ignore_case=ignore_case)
                 case _:
                     raise ConfigError(
                         "gazetteer: phrases and their labels are expected, like "
                         f"{{'New York': 'place'}}, not {clipped(repr(pair))}"
                     )
-        return _made(known, ignore_case=ignore_case)
+        return _gazetteer(table, ignore_case=ignore_case)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, ignore_case: bool = False) -> Gazetteer:
         """A gazetteer from a file: a phrase, a tab and its label on each line.
 
-        Blank lines, and those that start with `#`, are passed over. A phrase that itself starts
-        with `#` can have a space before it.
+        Blank lines and lines that start with `#` are ignored; a phrase that starts with `#` can
+        have a space before it.
 
         Raises:
-            DataError: as `of` does, and if the file is not of this form.
+            DataError: as for `of`, or the file does not have this form.
         """
-        known: _Known = {}
+        table: _Phrases = {}
         for number, line in _lines(path):
             if not line.strip() or line.startswith("#"):
                 continue
@@ -83,28 +83,27 @@ class Gazetteer:
                     raise DataError(
                         f"{len(labels)} tabs; a line has a phrase, one tab and the phrase's label"
                     )
-                _add(known, phrase, label=labels[0].strip(), ignore_case=ignore_case)
+                _add(table, phrase, label=labels[0].strip(), ignore_case=ignore_case)
             except DataError as error:
                 raise error.at(str(path), number) from None
-        return _made(known, ignore_case=ignore_case)
+        return _gazetteer(table, ignore_case=ignore_case)
 
     def find(self, words: Sequence[str]) -> tuple[Span, ...]:
-        """The phrases among the words of a sentence, from left to right; none overlap.
+        """The phrases in a sentence, from left to right and without overlaps.
 
-        Of those that start at the same word, the longest is found; then the next is looked for
-        behind it.
+        Of those that start at the same word, the longest matches; the search continues after it.
         """
         if isinstance(words, str):
             raise TypeError(f"words are a sequence of strings, not one string: {words!r}")
         spelled = tuple(map(str.casefold, words) if self.ignore_case else words)
-        found: list[Span] = []
+        phrases: list[Span] = []
         start = 0
         while start < len(spelled):
             longest = self._longest(spelled, start)
             if longest is not None:
-                found.append(longest)
+                phrases.append(longest)
             start = start + 1 if longest is None else longest.end
-        return tuple(found)
+        return tuple(phrases)
 
     def _longest(self, words: Words, start: int) -> Span | None:
         for length in self.lengths.get(words[start], ()):
@@ -114,14 +113,14 @@ class Gazetteer:
         return None
 
 
-def _add(known: _Known, phrase: str, *, label: str, ignore_case: bool) -> None:
-    """Put a phrase into those that are known."""
+def _add(table: _Phrases, phrase: str, *, label: str, ignore_case: bool) -> None:
+    """Add a phrase, in all ways to split it."""
     if not phrase.split():
         raise DataError(f"the phrase {phrase!r} has no words")
     if not label:
         raise DataError(f"the phrase {phrase!r} has no label")
     for words in _ways(" ".join(phrase.split()), ignore_case=ignore_case):
-        other, its_label = known.setdefault(words, (phrase, label))
+        other, its_label = table.setdefault(words, (phrase, label))
         if its_label != label:
             raise DataError(
                 f"{other!r} is {its_label} and {phrase!r} is {label}; "
@@ -130,7 +129,7 @@ def _add(known: _Known, phrase: str, *, label: str, ignore_case: bool) -> None:
 
 
 def _ways(phrase: str, *, ignore_case: bool) -> set[Words]:
-    """The words that a phrase may have been split into.
+    """All ways to split a phrase into words.
 
     >>> sorted(_ways("Roe, J.", ignore_case=False))
     [('Roe', ',', 'J', '.'), ('Roe', ',', 'J.'), ('Roe,', 'J.')]
@@ -138,26 +137,26 @@ def _ways(phrase: str, *, ignore_case: bool) -> set[Words]:
     ways = {tuple(phrase.split())}
     spellings, contexts = {phrase}, _CONTEXTS
     if phrase.replace(" ", "").isalnum():
-        contexts = _CONTEXTS[:1]  # without signs, all are split alike
+        contexts = _CONTEXTS[:1]  # without signs, contexts make no difference
     elif ignore_case:
         spellings |= {phrase.lower(), phrase.upper(), phrase.title()}  # `st. Louis` has three words
     for spelling in spellings:
         for before, after in contexts:
             text = f"{before}{spelling}{after}"
             first, last = len(before), len(before) + len(spelling)
-            places = split_words(text)  # no word goes on over a space, or a comma before one
+            places = split_words(text)  # no word extends over a space, or a comma before one
             ways.add(tuple(text[start:end] for start, end in places if first <= start < last))
     if ignore_case:
         return {tuple(map(str.casefold, words)) for words in ways}
     return ways
 
 
-def _made(known: _Known, *, ignore_case: bool) -> Gazetteer:
+def _gazetteer(table: _Phrases, *, ignore_case: bool) -> Gazetteer:
     lengths: dict[str, set[int]] = {}
-    for words in known:
+    for words in table:
         lengths.setdefault(words[0], set()).add(len(words))
     return Gazetteer(
-        {words: label for words, (_, label) in known.items()},
+        {words: label for words, (_, label) in table.items()},
         {word: tuple(sorted(counts, reverse=True)) for word, counts in lengths.items()},
         ignore_case,
     )

@@ -1,4 +1,4 @@
-"""The words that the rules know by name, in lower case."""
+"""Words with a meaning of their own in the rules, in lower case."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ def _listed(*lines: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in line.split())
 
 
-# Abbreviations that are no words without their full stop.
+# Abbreviations that are not words without their full stop.
 SHORT = _listed(
     "mr mrs messrs dr drs prof vs cf viz approx etc ibid eds dept govt univ assn inc ltd corp bros",
     "blvd hwy hrs lbs oz yr yrs encl misc abbr mfg mgr asst",
@@ -22,28 +22,28 @@ SHORT_NAMES = _listed(
 BEFORE_NUMBER = _listed(
     "no nos fig figs art ch sec p pp para pt eq eqs op vol vols ver ca b c d m r div est ext tel"
 )
-# Those of them all that something has to follow, so that no sentence ends with them.
+# Abbreviations that never end a sentence.
 LEADING = _listed(
     "mr mrs messrs dr drs prof vs cf viz approx ms mx mme mlle rev hon gen col maj lt cmdr capt",
     "cpl sgt pvt adm gov sen rep pres supt insp st ste mt ft ca e.g i.e p.s",
 )
-# Kept together with what follows their hyphen: `non-stop`.
+# Prefixes that stay together with the word after the hyphen: `non-stop`.
 PREFIXES = _listed(
     "anti bi co contra counter cross de e ex extra hyper infra inter intra macro mega meta micro",
     "mid mini mono multi non para poly post pre pro proto pseudo re semi socio sub super supra",
     "trans tri u ultra un uni vice",
 )
-# Cut off the number that they are written on: `10km`.
+# Units that are split from their number: `10km`.
 UNITS = _listed(
     "am pm km cm mm nm m kg mg g lb lbs oz ft mi mph kph ml l hz khz mhz ghz kb mb gb tb",
     "kw mw kwh px min mins hr hrs",
 )
-# Two words written as one, and where they are cut.
+# Two words written as one, and the places to cut them.
 TWO_IN_ONE = {
     **dict.fromkeys(_listed("cannot gonna gotta wanna lotta lemme gimme"), (3,)),
     **dict.fromkeys(_listed("y'all y’all d'you d’you 'tis ’tis 'twas ’twas"), (2,)),
 }
-# After an abbreviation, one of these with a capital starts a sentence: it is hardly ever a name.
+# After an abbreviation, one of these with a capital starts a sentence: it is rarely a name.
 STARTERS = _listed(
     "a an the this that these those there here it he she we they you i his her its our their your",
     "my and but or so yet if when while where who what why how which because although though since",
@@ -51,7 +51,7 @@ STARTERS = _listed(
     "no not yes all both each every many most some such one two is are was were do does did",
     "also thus hence therefore meanwhile instead indeed perhaps maybe let please",
 )
-# What is done by those who are quoted: `"Why?" Ann asked.`
+# Verbs after a quotation: `"Why?" Ann asked.`
 SPEECH = _listed(
     "said says say asked asks ask cried cries answered replied replies shouted whispered called",
     "added began screamed yelled murmured muttered exclaimed demanded wondered",

@@ -1,9 +1,9 @@
-"""Sentences: after which words a text is cut.
+"""Splitting of words into sentences.
 
 A blank line always ends a sentence. Within a paragraph, a sentence ends with a full stop, a
-question mark and the like, with what closes after them, if what follows can start one. A line break
-alone is no end, since texts are wrapped; it is one before an item of a list, or where the line had
-room for the first word of the next one and that has a capital.
+question mark and the like, with closing quotes and brackets, if the next word can start a sentence.
+A line break alone ends no sentence, since texts are wrapped, except before an item of a list, and
+where the line had room for the first word of the next one and this word has a capital.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fencepost.text.lexicon import LEADING, SPEECH, STARTERS
 
 Offsets = tuple[int, int]
 
-WIDE = frozenset("。．｡？！")  # written without a space after them
+WIDE = frozenset("。．｡？！")  # have no space after them
 STOPS = frozenset(".。．｡")
 MARKS = frozenset("?!？！‽⁇⁈⁉")
 QUOTES = frozenset("\"'”’»") | {"''"}
@@ -24,10 +24,10 @@ CLOSING = QUOTES | frozenset(")]}")
 OPENING = frozenset("\"'“‘«([{¿¡`") | {"``", "''"}
 BULLETS = frozenset("*•‣◦▪●■·")
 DASHES = frozenset("-–—")
-UNFINISHED = frozenset(",;-–—&/([{“‘")  # a line that ends so goes on in the next
+UNFINISHED = frozenset(",;-–—&/([{“‘")  # at the end of a line: it continues in the next
 PICTURE = re.compile(r"[:;=<^].|[\u2600-\u27bf\U0001f000-\U0001faff]")
 ITEM = re.compile(r"\d{1,3}\.")
-NARROW = 40  # characters; nobody wraps text at less
+NARROW = 40  # characters; the least width of wrapped text
 
 
 def split_sentences(text: str, words: Sequence[Offsets]) -> Iterator[Sequence[Offsets]]:
@@ -42,8 +42,8 @@ def _ends(text: str, words: Sequence[Offsets]) -> Iterator[int]:
     """For each sentence, the number of words up to its end."""
     strings = [text[start:end] for start, end in words]
     roomy = _lines_with_room(text)
-    ending = ""  # the word that ended the sentence, if one did and all words since then close it
-    quoted = False  # whether one of these was a quote
+    ending = ""  # the word that may have ended the sentence, if only closing signs followed it
+    quoted = False  # whether one of these signs was a quote
     note = -1  # the last word of a note in square brackets
     for index in range(len(words) - 1):
         word = strings[index]
@@ -82,14 +82,14 @@ def _may_end(word: str) -> bool:
         return last in STOPS or last in MARKS or last == "…"
     if last == "…" or word.startswith(".."):
         return True
-    # The full stop of an initial, of an item's number and of a title says nothing.
+    # The full stop of an initial, an item's number or a title does not end a sentence.
     if last != "." or len(word) == 2 or word[0].isdecimal():
         return False
     return word[:-1].lower() not in LEADING
 
 
 def _may_start(strings: Sequence[str], index: int, ending: str, quoted: bool) -> bool:
-    """Whether a sentence may start with the word at `index`, given how the last one ended."""
+    """Whether a sentence may start with the word at `index` after this ending."""
     if _is_note(strings, index):
         return False
     opening = index
@@ -109,7 +109,7 @@ def _may_start(strings: Sequence[str], index: int, ending: str, quoted: bool) ->
 
 
 def _lacks_space(strings: Sequence[str], index: int) -> bool:
-    """Whether the space after a sentence was left out: `the end.Then`, or as Chinese does."""
+    """Whether the space after a sentence is missing: `the end.Then`, or as in Chinese."""
     word = strings[index]
     if word in WIDE:
         return True
@@ -118,7 +118,7 @@ def _lacks_space(strings: Sequence[str], index: int) -> bool:
 
 
 def _starts_line(strings: Sequence[str], index: int, ended: bool, room: bool) -> bool:
-    """Whether the line that starts with the word at `index` starts a sentence, whatever it is."""
+    """Whether the line that starts with the word at `index` starts a sentence."""
     word, last = strings[index], strings[index - 1]
     if word in BULLETS or word in DASHES or ITEM.match(word):
         return True
@@ -130,7 +130,7 @@ def _starts_line(strings: Sequence[str], index: int, ended: bool, room: bool) ->
 
 
 def _is_note(strings: Sequence[str], index: int) -> bool:
-    """Whether a note such as [2] stands here."""
+    """Whether a note such as [2] is here."""
     return (
         strings[index] == "["
         and index + 2 < len(strings)
@@ -142,11 +142,11 @@ def _is_note(strings: Sequence[str], index: int) -> bool:
 def _lines_with_room(text: str) -> frozenset[int]:
     """The ends of the lines that had room for the first word of the next one.
 
-    Those were ended on purpose. A line without room may have been wrapped: together with that word
-    it would have been longer than any line of its paragraph.
+    Their line breaks are intended. A line without room may have been wrapped: with the next word
+    it would be longer than any line of its paragraph.
     """
     roomy: list[int] = []
-    lines: list[tuple[int, int, int]] = []  # of the paragraph: each one's end, width, first word
+    lines: list[tuple[int, int, int]] = []  # of the paragraph: end, width, width of first word
     position = 0
     for line in (*text.splitlines(keepends=True), ""):
         content = line.rstrip()

@@ -1,4 +1,4 @@
-"""Splitters of running text by the name of a language, which a model names.
+"""Splitters of running text, by the name of a language that a model's settings name.
 
 To add a language, write a module with its rules for words and sentences, and add its line below.
 """
@@ -29,12 +29,12 @@ class Splitter(NamedTuple):
     sentences: Callable[[str, Sequence[Offsets]], Iterable[Sequence[Offsets]]]  # of its words
 
     def split(self, text: str) -> tuple[Sentence, ...]:
-        """The sentences of a text. Each keeps the whole text, and its offsets slice it."""
+        """The sentences of a text. Each has the whole text, which its offsets slice."""
         parts = self.sentences(text, self.words(text))
         return tuple(_sentence(text, words, index) for index, words in enumerate(parts))
 
     def starts(self, text: str) -> list[int]:
-        """The characters at which the sentences of a text start.
+        """The character offsets at which sentences start.
 
         >>> ENGLISH.starts("They spoke for approx. an hour. It rained.")
         [0, 32]
@@ -42,7 +42,7 @@ class Splitter(NamedTuple):
         return [words[0][0] for words in self.sentences(text, self.words(text))]
 
     def sentence(self, text: str) -> Sentence:
-        """A text as one sentence, split into words alone."""
+        """A text as one sentence, split only into words."""
         return _sentence(text, self.words(text))
 
 

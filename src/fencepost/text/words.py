@@ -1,9 +1,9 @@
-"""Words: where each of them starts and ends in a text.
+"""Splitting of text into words.
 
-The words are those of the Penn Treebank and its successors, with compounds cut at their hyphens as
-in OntoNotes, GUM and Universal Dependencies. One pass over the text tries the rules of a table in
-their order, and the first that fits makes the next word. A rule that may fail looks no further than
-a fixed number of characters, so that the time is linear in the length of the text.
+The words are those of the Penn Treebank and its successors, with compounds cut at hyphens as in
+OntoNotes, GUM and Universal Dependencies. One pass over the text tries the rules of a table in
+order; the first that matches makes the next word. Rules that may fail look ahead at most a fixed
+number of characters, so the time is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from fencepost.text.lexicon import (
     UNITS,
 )
 
-# Characters that are no part of a plain word: controls, punctuation, symbols, emoji. All others
-# are, so that letters and marks of any script stay together.
+# Characters outside of plain words: controls, punctuation, symbols, emoji. All others belong to
+# words, so that letters and marks of any script stay together.
 _SIGNS = (
     r"\x00-\x2f\x3a-\x40\x5b-\x60\x7b-\xa9\xab-\xb4\xb6-\xbb\xbf\xd7\xf7"
     r"\u2010-\u2029\u2030-\u205f\u20a0-\u20cf\u2100-\u214f\u2190-\u2bff\u2e00-\u2e7f"
     r"\u3000-\u3020\u3030\ue000-\uf8ff\ufe10-\ufe1f\ufe30-\ufe6f\uff01-\uff0f\uff1a-\uff20"
     r"\uff3b-\uff40\uff5b-\uff65\U0001f000-\U0001faff"
 )
-# Characters that go with the one before them: accents, joiners, marks of direction, and others
-# that cannot be seen.
+# Characters that attach to the one before: accents, joiners, direction marks and other invisible
+# ones.
 _JOINERS = (
     r"\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff"
@@ -38,7 +38,7 @@ _JOINERS = (
 
 
 def _one_of(words: Iterable[str]) -> str:
-    """A pattern for any of the words, in capitals or not, the longest first."""
+    """A case-insensitive pattern for any of the words, longest first."""
     escaped = (re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
     return f"(?i:{'|'.join(escaped)})"
 
@@ -53,7 +53,7 @@ _ADDRESS = r"[^\s<>\"“”]*[^\s<>\"“”.,;:!?'’)\]}]"  # does not end in p
 _NUMERAL = rf"{_STEP}?(?:\d|(?:[VX]|[IVXLC]{{2,9}}){_NO_X})"
 
 _RULES = {
-    # First what most words are, to save them the way through the other rules.
+    # The most frequent words first, for speed.
     "letters only": r"[A-Za-z]++(?=[\s,;?!)\"”])",
     "single": r"[,?!\"“”(){}\[\]%]|\.(?=\s)",
     # The number of an item in a list keeps its full stop.
@@ -75,7 +75,7 @@ _RULES = {
     "etc.": rf"(?:{_one_of(SHORT)}|(?=[A-Z]){_one_of(SHORT_NAMES)}|(?<=et )al)\.(?!\.\.){_NO_X}",
     "initial": rf"[A-HJ-Z]\.(?:(?=[,;])|(?={_STEP}?[A-Z])(?!{_STEP}{_one_of(STARTERS)}{_NO_X}))",
     "s/he": rf"(?i:s/he|w/o|n/a|c/o){_NO_X}|[A-Z](?:\+\+|\#)(?!\w)",
-    # Apostrophes: the end of a word that stands apart, and the start of one that is cut short.
+    # Apostrophes: endings that stand apart, and shortened words.
     "'s": rf"['’](?i:s|re|ve|ll|d|m){_NO_X}",
     "'em": rf"['’‘](?:\d0['’]?s|\d\d|(?i:em|til|cause|cuz|bout|tis|twas)){_NO_X}",
     "'n'": r"['’]n['’]",
@@ -85,25 +85,25 @@ _RULES = {
     "date": r"\d{4}-\d\d-\d\d(?![\w-])",
     "-5 .5": r"(?<![^\s(\[])(?:[-−+±]\d++(?:[.,:]\d++)*+|[-−+±]?\.\d++)",
     "US$": r"(?:US|AU|CA|NZ|HK|[ACRS])\$",
-    # Any other word: a prefix; the word, with apostrophes, points and the like within it; and a
-    # hyphen, if it was broken off there.
+    # Any other word: a prefix; the word, with apostrophes, points and the like inside; and a
+    # hyphen at which it is broken off.
     "word": rf"(?P<word>(?:{_one_of(PREFIXES)}-(?={_X}))?+{_X}++"
     r"(?:(?:['’_]|(?<=\d)(?:[.:/](?=\d)|,(?=\d{3}(?!\d)))|(?<=[a-z\d])\.(?=[a-z])|(?<=[A-Z])&"
     rf"(?=[A-Z])){_X}++)*+(?:-(?=[\s,.;:!?)\]\"”…]|\Z))?+)",
-    # Signs: some may be repeated within a word, the others are one each.
+    # Signs: some form words of several, the others are one word each.
     "run": r"\.{2,}+|…++|-{2,}+|—++|–++|``|''|={2,}+|\*{2,}+|_{2,}+|~{2,}+|\#{2,}+",
     "sign": r"\S",
 }
-# The whitespace after a word is taken along, so that every match starts where a word does.
+# A match includes the whitespace after a word, so every match starts at a word.
 WORD = re.compile(
     "|".join(rf"(?:{rule})[{_JOINERS}]*+\s*+" for rule in _RULES.values()), re.MULTILINE
 )
 ENDING = re.compile(rf"(?:(?i:n['’]t)|(?<!\d0)['’](?i:s|re|ve|ll|d|m))[{_JOINERS}]*\Z")
-MOST_CUTS = 3  # `I'd've`; many more would take a time that grows with their square
+MOST_CUTS = 3  # `I'd've`; unlimited cuts would take quadratic time
 
 
 def split_words(text: str) -> list[tuple[int, int]]:
-    """The start and end of each word, in order. Together they are all that is not whitespace.
+    """The start and end of each word, in order; they cover all but whitespace.
 
     >>> text = "I can't, it's $5!"
     >>> [text[start:end] for start, end in split_words(text)]
@@ -126,7 +126,7 @@ def split_words(text: str) -> list[tuple[int, int]]:
 
 
 def _cuts(word: str) -> Sequence[int]:
-    """Where a word with an apostrophe is cut, in order.
+    """The places at which a word with an apostrophe is cut, in order.
 
     >>> _cuts("shouldn't've"), _cuts("o'clock"), _cuts("1960's")
     ([6, 9], (), ())

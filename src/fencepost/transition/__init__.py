@@ -1,4 +1,4 @@
-"""The pointing system: configurations, the oracle and its inverse. No network, no files."""
+"""The pointing system in plain Python: configurations, constraints, the oracle and its inverse."""
 
 from fencepost.transition.canonical import CanonicalConfiguration
 from fencepost.transition.configuration import Configuration

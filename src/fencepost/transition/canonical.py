@@ -1,7 +1,7 @@
-"""Decoding with exactly one way to each parse, so that steps' probabilities multiply to its own.
+"""Canonical decoding: one derivation per parse, whose probability is the product of its steps.
 
-A free walk can reach one tree by several ways: two fillers side by side below one span, for
-example, mean the same as one. Four rules leave one way to each tree, and never a dead end:
+Without rules, several derivations lead to the same tree: two neighbouring fillers below a span, for
+example, mean the same as one. Four rules leave one derivation per tree and no dead ends:
 
 1. a merge has no two neighbouring fillers among its direct children;
 2. a bottom-most span that ends at `n` is no filler if its left neighbour on the stack is one;
@@ -21,7 +21,7 @@ from fencepost.transition.configuration import Configuration
 
 @dataclass(frozen=True, slots=True)
 class CanonicalConfiguration:
-    """A configuration that also knows which of its open spans are fillers.
+    """A configuration with a record of which open spans are fillers.
 
     >>> start = CanonicalConfiguration(Configuration(2))
     >>> start.candidates(), start.may_be_filler(1), start.may_be_filler(2)
@@ -31,11 +31,11 @@ class CanonicalConfiguration:
     """
 
     plain: Configuration
-    fillers: tuple[bool, ...] = ()  # one for each of the plain configuration's starts
+    fillers: tuple[bool, ...] = ()  # for each of the plain configuration's starts
     open_root: bool = False
 
     def candidates(self) -> tuple[int, ...]:
-        """The boundaries that may be pointed to: rule 1 takes away some on the left."""
+        """The boundaries that may be pointed to; rule 1 excludes some on the left."""
         allowed = self.plain.candidates()
         for index in range(len(self.fillers) - 1, 0, -1):
             if self.fillers[index - 1] and self.fillers[index]:
@@ -44,7 +44,7 @@ class CanonicalConfiguration:
         return allowed
 
     def may_be_filler(self, boundary: int) -> bool:
-        """Whether the span that is made by pointing there may go without a label: rules 2 to 4."""
+        """Whether the span made by pointing there may be a filler: rules 2 to 4."""
         n, cursor = self.plain.n, self.plain.cursor
         if (min(cursor, boundary), max(cursor, boundary)) == (0, n):
             return self.open_root
@@ -60,5 +60,5 @@ class CanonicalConfiguration:
                 f"with{'out' if filler else ''} a label"
             )
         after = self.plain.point(boundary)
-        kept = self.fillers[: len(after.starts) - 1]
-        return CanonicalConfiguration(after, (*kept, filler), self.open_root)
+        fillers = self.fillers[: len(after.starts) - 1]
+        return CanonicalConfiguration(after, (*fillers, filler), self.open_root)

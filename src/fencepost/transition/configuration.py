@@ -1,4 +1,4 @@
-"""Where a parse stands: the paper's pointing system, one step at a time (section 2.2, Table 1)."""
+"""Configurations of the paper's pointing system (section 2.2, Table 1)."""
 
 from __future__ import annotations
 

@@ -1,20 +1,20 @@
-"""Parses that obey: spans that must be there or must not, places that none crosses, and labels.
+"""Constraints on parses: required and forbidden spans, places that no span crosses, and labels.
 
-What is asked is first held against the number of words and the labels that are known: either it
-is refused, by naming what contradicts what, or some parse obeys. Then the steps are limited so that
-every walk ends in a parse that obeys, and every such parse can be reached. A must is *open* if it
-ends at the cursor and starts left of the newest span: all of it is there but itself.
+Constraints are first checked against the number of words and the known labels: either an error
+names the contradiction, or some parse satisfies them. Then steps are limited so that every walk
+ends in such a parse, and every such parse can be reached. A required span (a must) is *open* if it
+ends at the cursor and starts left of the newest span, so that only its own step is missing.
 
-(a) While a must is open, nothing is pointed to on the right.
-(b) On the right, nothing beyond the start of a must that is to come, nor beyond the end of one that
-    the cursor is in.
-(c) On the left, nothing before the start of an open must, nor of one that the cursor is within.
-(d) A span for which no label is left is never a merge, and bottom-most only as a filler; a must is
-    never a filler. No label is left for a span that crosses an uncrossed place.
-(e) The second canonical rule holds at the end of every must that holds the left neighbour, as it
+(a) While a must is open, no candidates on the right.
+(b) On the right, no candidates beyond the start of a later must, nor beyond the end of one around
+    the cursor.
+(c) On the left, no candidates before the start of an open must, nor of one around the cursor.
+(d) A span without a possible label is never a merge, and bottom-most only as a filler; a must is
+    never a filler. A span that crosses an uncrossed place has no possible label.
+(e) The second canonical rule applies at the end of every must that holds the left neighbour, as it
     does at `n`.
-(f) Where this leaves no step, the first two canonical rules are lifted for one step. The parse is
-    then reached by other steps than its oracle's: its probability is that of its oracle.
+(f) Where this leaves no step, the first two canonical rules are lifted for one step. The derivation
+    then differs from the oracle's; the probability of the parse is that of the oracle's.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ Parts = tuple[str, ...]  # the labels of one chain, outermost first
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far spans may go from each boundary without crossing any of some places.
+    """The limits of spans that start or end at each boundary and cross none of some places.
 
-    A span crosses a place if one of its ends lies within the place and the other one outside. Of
-    the places around a boundary, the one that ends first stops spans that start there, and the one
-    that starts last stops those that end there.
+    A span crosses a place if one of its ends is within the place and the other outside. Of the
+    places around a boundary, the one that ends first limits spans that start there, and the one
+    that starts last limits spans that end there.
 
     >>> reach = Reach.of([(1, 3), (0, 4)], 5)
     >>> reach.last_end, reach.first_start
@@ -53,9 +53,9 @@ class Reach:
     @classmethod
     def of(cls, places: Collection[Place], n: int) -> Reach:
         """The reach of spans in a sentence of `n` words; places may cross each other."""
-        # Seen from the right, starts are ends.
-        turned = _last_ends([(n - end, n - start) for start, end in places], n)
-        return cls(tuple(_last_ends(places, n)), tuple(n - end for end in reversed(turned)))
+        # Mirrored, starts are ends.
+        mirrored = _last_ends([(n - end, n - start) for start, end in places], n)
+        return cls(tuple(_last_ends(places, n)), tuple(n - end for end in reversed(mirrored)))
 
     def crosses(self, start: int, end: int) -> bool:
         """Whether a span crosses any of the places."""
@@ -63,30 +63,30 @@ class Reach:
 
 
 def _last_ends(places: Iterable[Place], n: int) -> list[int]:
-    """For each boundary, the first end of the places that it lies within; without any, `n`."""
+    """For each boundary, the first end of the places around it; `n` without any."""
     waiting = sorted(places, reverse=True)
-    ends: list[int] = []  # of the places that have begun: a heap
-    found = []
+    ends: list[int] = []  # a heap: of the places that start before the boundary
+    last = []
     for boundary in range(n + 1):
         while waiting and waiting[-1][0] < boundary:
             heappush(ends, waiting.pop()[1])
         while ends and ends[0] <= boundary:
             heappop(ends)
-        found.append(ends[0] if ends else n)
-    return found
+        last.append(ends[0] if ends else n)
+    return last
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What constraints leave for the spans of one sentence."""
+    """The labels that constraints leave for the spans of one sentence."""
 
     must: frozenset[Place]
-    named: Mapping[Place, tuple[str, ...]]  # the chains left for places that are spoken of
-    elsewhere: tuple[str, ...]  # those left for all others
-    reach: Reach | None = None  # of spans with a label, whatever is left for them; None: anywhere
+    named: Mapping[Place, tuple[str, ...]]  # chains for places in constraints
+    elsewhere: tuple[str, ...]  # chains for all other places
+    reach: Reach | None = None  # of labelled spans; None: anywhere
 
     def chains(self, start: int, end: int) -> tuple[str, ...]:
-        """The chains that may stand on a span; none: it may only be a filler."""
+        """The possible chains of a span; empty: it may only be a filler."""
         if self.reach is not None and self.reach.crosses(start, end):
             return ()
         return self.named.get((start, end), self.elsewhere)
@@ -94,11 +94,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """What a parse has to obey.
+    """Constraints on a parse.
 
-    >>> asked = Constraints.of(must=[(0, 2, "NP")], forbid=[(0, 2, "S"), (1, 3, None)])
+    >>> constraints = Constraints.of(must=[(0, 2, "NP")], forbid=[(0, 2, "S"), (1, 3, None)])
     >>> known = {"S": ("S",), "NP": ("NP",), "S+NP": ("S", "NP")}
-    >>> limits = asked.limits(known, 3, open_root=False)
+    >>> limits = constraints.limits(known, 3, open_root=False)
     >>> limits.chains(0, 2), limits.chains(1, 3), limits.chains(0, 3)
     (('NP',), (), ('S', 'NP', 'S+NP'))
     >>> limits = Constraints.of(uncrossed=[(1, 3)]).limits(known, 3, open_root=False)
@@ -106,11 +106,11 @@ class Constraints:
     ((), ('S', 'NP', 'S+NP'))
     """
 
-    must: tuple[Span, ...] = ()  # with a label: one of the span's labels is this; None: any is
-    forbid: tuple[Span, ...] = ()  # with a label: none of them is this; None: there is no such span
-    labels: frozenset[str] | None = None  # the only labels to be used; None: all
+    must: tuple[Span, ...] = ()  # required, with this among its labels; None: with any label
+    forbid: tuple[Span, ...] = ()  # forbidden with this label; None: with any label
+    labels: frozenset[str] | None = None  # the only allowed labels; None: all
     root: str | None = None  # the label of the whole sentence, below a wrapper; None: any
-    uncrossed: tuple[Place, ...] = ()  # no span with a label crosses them; they need be no spans
+    uncrossed: tuple[Place, ...] = ()  # places that labelled spans do not cross
 
     @classmethod
     def of(
@@ -122,12 +122,12 @@ class Constraints:
         root: str | None = None,
         uncrossed: Iterable[Place] = (),
     ) -> Constraints:
-        """Constraints as a user writes them down."""
+        """Constraints from the arguments of a user."""
         if isinstance(labels, str):
             raise ConstraintError(f"labels is {labels!r}; it should be a list, like [{labels!r}]")
-        for kind, asked in (("must", must), ("forbid", forbid), ("labels", labels or ())):
-            if not isinstance(asked, Iterable):
-                raise ConstraintError(f"{kind} is {clipped(repr(asked))}; it should be a list")
+        for kind, value in (("must", must), ("forbid", forbid), ("labels", labels or ())):
+            if not isinstance(value, Iterable):
+                raise ConstraintError(f"{kind} is {clipped(repr(value))}; it should be a list")
         names = None if labels is None else tuple(labels)
         for kind, name in (*(("labels has", one) for one in names or ()), ("root is", root or "")):
             if not isinstance(name, str):
@@ -135,15 +135,15 @@ class Constraints:
                     f"{kind} {clipped(repr(name))}; it should be the name of a label"
                 )
         return cls(
-            tuple(_span("must", asked) for asked in must),
-            tuple(_span("forbid", asked) for asked in forbid),
+            tuple(_span("must", span) for span in must),
+            tuple(_span("forbid", span) for span in forbid),
             None if names is None else frozenset(names),
             root,
-            tuple(_place(asked) for asked in uncrossed),
+            tuple(map(_place, uncrossed)),
         )
 
     def check(self, n: int) -> None:
-        """Refuse what does not fit into `n` words, and musts that cross what they must not."""
+        """Refuse spans beyond `n` words, and musts that cross each other or an uncrossed place."""
         uncrossed = tuple(Span(*place) for place in self.uncrossed)
         kinds = (("must", self.must), ("forbid", self.forbid), ("uncrossed", uncrossed))
         for kind, spans in kinds:
@@ -169,16 +169,16 @@ class Constraints:
     def limits(
         self, known: Mapping[str, Parts], n: int, *, open_root: bool, wrapper: str | None = None
     ) -> Limits:
-        """What is left for the spans of a sentence, of which some parse can be made.
+        """The labels left for the spans of a sentence, with which some parse exists.
 
         Args:
-            known: the chains that there are, each with its labels.
+            known: all chains with their labels.
             n: the number of words.
-            open_root: whether the whole sentence may be a filler, as among entities.
-            wrapper: that goes around each tree beside what is known; None: there is none.
+            open_root: whether the whole sentence may be a filler, as for entities.
+            wrapper: a label around each tree that is not part of `known`, if any.
 
         Raises:
-            ConstraintError: no parse can obey.
+            ConstraintError: no parse satisfies the constraints.
         """
         self.check(n)
         whole = (0, n)
@@ -187,60 +187,64 @@ class Constraints:
         if open_root and self.root is not None:
             must.add(whole)
         others = {chain: parts for chain, parts in known.items() if parts}
-        # No label at all stands for a tree that is only a word and its tag.
+        # A tree that is only a word and its tag has no label.
         at_top = known if n == 1 else others
         if wrapper is not None:
             at_top = {chain: (wrapper, *parts) for chain, parts in known.items()}
         named: dict[Place, tuple[str, ...]] = {}
-        left: dict[object, tuple[str, ...]] = {}  # where the same is asked, the same is left
+        left: dict[object, tuple[str, ...]] = {}  # cache by requirements
         for place in sorted({*must, *forbids, whole}):
             is_whole, spans = place == whole, (musts.get(place, ()), forbids.get(place, ()))
             fits = at_top if is_whole else others
             kind = (is_whole, *(tuple(span.label for span in some) for some in spans))
             if kind not in left:
-                left[kind] = _left(fits, self._asked(*spans, whole=is_whole, open_root=open_root))
+                left[kind] = _left(
+                    fits, self._requirements(*spans, whole=is_whole, open_root=open_root)
+                )
             named[place] = left[kind]
             if not left[kind] and (place in must or (is_whole and not open_root)):
-                asked = self._asked(*spans, whole=is_whole, open_root=open_root)
-                raise ConstraintError(_contradiction(place, fits, asked))
-        elsewhere = _left(others, self._asked((), (), whole=False, open_root=open_root))
+                requirements = self._requirements(*spans, whole=is_whole, open_root=open_root)
+                raise ConstraintError(_contradiction(place, fits, requirements))
+        elsewhere = _left(others, self._requirements((), (), whole=False, open_root=open_root))
         reach = Reach.of(self.uncrossed, n) if self.uncrossed else None
         return Limits(frozenset(must), named, elsewhere, reach)
 
-    def _asked(
+    def _requirements(
         self, musts: Iterable[Span], forbids: Iterable[Span], *, whole: bool, open_root: bool
     ) -> list[_Requirement]:
-        """What is asked of the chain at a place, beside the spans that are spoken of there."""
-        top = whole and not open_root  # where a tree has its wrapper
-        asked = [
+        """The requirements on the chain at a place with these musts and forbids."""
+        top = whole and not open_root  # the place of a tree's wrapper
+        requirements = [
             _Requirement(_named("must", span), _contains(span.label, always=top), needs=True)
             for span in musts
         ]
-        asked += (_Requirement(_named("forbid", span), _lacks(span.label)) for span in forbids)
+        requirements += (
+            _Requirement(_named("forbid", span), _lacks(span.label)) for span in forbids
+        )
         if self.labels is not None:
             name = f"labels {sorted(self.labels)}"
-            asked.append(_Requirement(name, _made_of(self.labels, top=top)))
+            requirements.append(_Requirement(name, _made_of(self.labels, top=top)))
         if whole and self.root is not None:
             name = f"root {self.root!r}"
-            asked.append(_Requirement(name, _rooted(self.root, top=top), needs=True))
-        return asked
+            requirements.append(_Requirement(name, _rooted(self.root, top=top), needs=True))
+        return requirements
 
 
 def _by_place(spans: Iterable[Span]) -> dict[Place, list[Span]]:
     """Spans by their places, each once."""
-    found: dict[Place, list[Span]] = {}
+    places: dict[Place, list[Span]] = {}
     for span in dict.fromkeys(spans):
-        found.setdefault(span[:2], []).append(span)
-    return found
+        places.setdefault(span[:2], []).append(span)
+    return places
 
 
 @dataclass(frozen=True, slots=True)
 class _Requirement:
-    """Something that is asked of a chain, and how messages call it."""
+    """A condition on a chain, with its name in messages."""
 
     name: str
     met: Callable[[Parts], bool]
-    needs: bool = False  # whether it needs the span to be there at all
+    needs: bool = False  # whether it requires the span to exist
 
 
 def _contains(label: str | None, *, always: bool) -> Callable[[Parts], bool]:
@@ -269,23 +273,25 @@ def _unwrapped(parts: Parts) -> Parts:
     return parts[1:] if parts and parts[0] in WRAPPERS else parts
 
 
-def _left(known: Mapping[str, Parts], asked: Collection[_Requirement]) -> tuple[str, ...]:
+def _left(known: Mapping[str, Parts], requirements: Collection[_Requirement]) -> tuple[str, ...]:
     return tuple(
         chain
         for chain, parts in known.items()
-        if all(requirement.met(parts) for requirement in asked)
+        if all(requirement.met(parts) for requirement in requirements)
     )
 
 
-def _contradiction(place: Place, known: Mapping[str, Parts], asked: list[_Requirement]) -> str:
-    """What to say where no label is left: it names those that are to blame, and no others."""
-    blamed = list(asked)
-    for requirement in asked:
+def _contradiction(
+    place: Place, known: Mapping[str, Parts], requirements: list[_Requirement]
+) -> str:
+    """The message where no label is left, naming only the requirements that cause it."""
+    blamed = list(requirements)
+    for requirement in requirements:
         fewer = [other for other in blamed if other is not requirement]
         if not _left(known, fewer):
             blamed = fewer
     if not any(requirement.needs for requirement in blamed):
-        blamed = [requirement for requirement in asked if requirement.needs][:1] + blamed
+        blamed = [requirement for requirement in requirements if requirement.needs][:1] + blamed
     names = " and ".join(requirement.name for requirement in blamed)
     if len(blamed) > 1:
         return f"{names} contradict each other: no label of the model is left for {place}"
@@ -297,23 +303,23 @@ def _named(kind: str, span: Span) -> str:
     return place if span.label is None else f"{place} {span.label}"
 
 
-def _span(kind: str, asked: tuple[int, int, str | None]) -> Span:
-    match asked:
+def _span(kind: str, value: tuple[int, int, str | None]) -> Span:
+    match value:
         case (int(start), int(end), (str() | None) as label):
             return Span(int(start), int(end), label)  # True is 1, but not as an index of arrays
-    raise ConstraintError(f"{kind} has {asked!r}; it should be (start, end, label or None)")
+    raise ConstraintError(f"{kind} has {value!r}; it should be (start, end, label or None)")
 
 
-def _place(asked: Place) -> Place:
-    match asked:
+def _place(value: Place) -> Place:
+    match value:
         case (int(), int()):
-            return (asked[0], asked[1])
-    raise ConstraintError(f"uncrossed has {asked!r}; it should be (start, end)")
+            return (value[0], value[1])
+    raise ConstraintError(f"uncrossed has {value!r}; it should be (start, end)")
 
 
 @dataclass(frozen=True, slots=True)
 class ConstrainedConfiguration:
-    """A configuration from which every walk ends in a parse that obeys.
+    """A configuration from which every walk ends in a parse that satisfies the constraints.
 
     >>> from fencepost.transition import Configuration
     >>> limits = Constraints.of(must=[(1, 3, None)]).limits({"X": ("X",)}, 4, open_root=False)
@@ -328,15 +334,15 @@ class ConstrainedConfiguration:
     limits: Limits
 
     def candidates(self) -> tuple[int, ...]:
-        """The boundaries that may be pointed to: there is one until the parse is complete."""
+        """The boundaries that may be pointed to; never empty until the parse is complete."""
         return tuple(self._ways())
 
     def may_be_filler(self, boundary: int) -> bool:
-        """Whether the span made by pointing to a candidate may go without a label."""
+        """Whether the span made by pointing to a candidate may be a filler."""
         return self._ways()[boundary]
 
     def chains(self, boundary: int) -> tuple[str, ...]:
-        """The chains that the span made by pointing there may have; none: it is a filler."""
+        """The possible chains of the span made by pointing there; empty: it is a filler."""
         return self.limits.chains(*self._place(boundary))
 
     def point(self, boundary: int, label: str | None) -> ConstrainedConfiguration:
@@ -355,20 +361,20 @@ class ConstrainedConfiguration:
         )
 
     def _ways(self) -> dict[int, bool]:
-        """The candidates, and whether the span so made may be a filler: rule (f)."""
+        """The candidates, and whether their spans may be fillers: rule (f)."""
         return self._steps(lifted=False) or self._steps(lifted=True)
 
     def _steps(self, *, lifted: bool) -> dict[int, bool]:
         among = self.canonical.plain if lifted else self.canonical
-        found = {}
+        steps = {}
         for boundary in among.candidates():
             filler = self._filler(boundary, lifted=lifted)
             if self._keeps_musts(boundary) and (filler or self.chains(boundary)):
-                found[boundary] = filler
-        return found
+                steps[boundary] = filler
+        return steps
 
     def _keeps_musts(self, boundary: int) -> bool:
-        """Whether all musts can still be met after pointing there: rules (a) to (c)."""
+        """Whether all musts are still possible after pointing there: rules (a) to (c)."""
         cursor, newest = self.canonical.plain.cursor, self.canonical.plain.newest
         for start, end in self.limits.must:
             is_open = end == cursor and newest is not None and start < newest
@@ -380,7 +386,7 @@ class ConstrainedConfiguration:
         return True
 
     def _filler(self, boundary: int, *, lifted: bool) -> bool:
-        """Whether the span so made may be a filler: rules (d) and (e), and the canonical ones."""
+        """Whether the span made may be a filler: rules (d) and (e), and the canonical rules."""
         place = self._place(boundary)
         if place in self.limits.must:
             return False
@@ -389,7 +395,7 @@ class ConstrainedConfiguration:
         return self.canonical.may_be_filler(boundary) and not self._fills_a_must(boundary)
 
     def _fills_a_must(self, boundary: int) -> bool:
-        """Whether a filler would stand beside another one at the end of a must that holds both."""
+        """Whether a filler would follow another one at the end of a must that holds both."""
         newest, fillers = self.canonical.plain.newest, self.canonical.fillers
         return any(
             end == boundary and newest is not None and start <= newest and fillers[-1]

@@ -1,4 +1,4 @@
-"""From spans to pointings and back, each in one pass (section 2.2, "Oracle")."""
+"""The oracle (spans to pointings) and replay (pointings to spans), section 2.2."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fencepost.structure.span import Span, by_place, spans_of
 
 
 class Pointing(NamedTuple):
-    """One step of a parse: the boundary that is pointed to, and the label of the span so made."""
+    """One step of a parse: a boundary to point to, and the label of the completed span."""
 
     boundary: int
     label: str | None = None
@@ -20,8 +20,8 @@ class Pointing(NamedTuple):
 def fill_gaps(spans: Iterable[Span]) -> tuple[Span, ...]:
     """The spans in post-order, with a filler over each run of words that children leave out.
 
-    One of the spans must hold all the others, and no two may cover the same words: tasks see to
-    both. A span that holds no other needs no filler, since one step makes it (section 2.1).
+    One span must hold all others, and no two may cover the same words; `tasks` ensures both. A span
+    without children needs no filler, since one step makes it (section 2.1).
 
     >>> [str(span) for span in fill_gaps([Span(0, 3, "S"), Span(1, 2, "NP")])]
     ['(0, 1) ∅', '(1, 2) NP', '(2, 3) ∅', '(0, 3) S']
@@ -33,7 +33,7 @@ def _walk(spans: Iterable[Span]) -> list[tuple[int, int, str | None]]:
     """The rows of `fill_gaps`: start, end and label."""
     rows: list[tuple[int, int, str | None]] = []
     holders: list[Span] = []
-    reached: list[int] = []  # for each holder, up to where its children cover it
+    reached: list[int] = []  # for each holder, the end of its last child
     for span in by_place(spans):
         start, end, _ = span
         while holders and holders[-1][1] <= start:
@@ -57,7 +57,7 @@ def _walk(spans: Iterable[Span]) -> list[tuple[int, int, str | None]]:
 
 
 def _complete(span: Span, reached: int, rows: list[tuple[int, int, str | None]]) -> None:
-    """Add a span whose children are all there, and a filler for what they leave out at its end."""
+    """Add a span after its children, and a filler for words that they leave out at its end."""
     start, end, _ = span
     if start < reached < end:
         rows.append((reached, end, None))
@@ -65,7 +65,7 @@ def _complete(span: Span, reached: int, rows: list[tuple[int, int, str | None]])
 
 
 def pointings(spans: Iterable[Span]) -> tuple[Pointing, ...]:
-    """The steps that make these spans, fillers included: the oracle, and the only one.
+    """The oracle: the only steps that make these spans, fillers included.
 
     Each span is pointed to from the boundary that it shares with the span before it.
 
@@ -82,7 +82,7 @@ Pointing(boundary=0, label='S'))
 
 
 def replay(steps: Iterable[Pointing]) -> tuple[Span, ...]:
-    """The spans that pointings make, in the order in which they make them.
+    """The spans that pointings make, in order.
 
     >>> [str(span) for span in replay([Pointing(2, "NP"), Pointing(3), Pointing(0, "S")])]
     ['(0, 2) NP', '(2, 3) ∅', '(0, 3) S']
@@ -97,7 +97,7 @@ def replay(steps: Iterable[Pointing]) -> tuple[Span, ...]:
             cursor = boundary
             continue
         if starts:
-            starts.pop()  # the newest span is never pointed to: it is there already
+            starts.pop()  # the newest span is complete already
         while starts and starts[-1] > boundary:
             starts.pop()
         if not starts or starts[-1] != boundary:

@@ -1,4 +1,4 @@
-"""Answers as plain data: documents with readings, drawings and steps."""
+"""Answers as JSON: documents with readings, drawings and steps."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from fencepost.web.jobs import Answered
 
 
 def answer(
-    model: str, found: Iterable[Answered], *, probabilities: bool = True, draw: bool = False
+    model: str, answers: Iterable[Answered], *, probabilities: bool = True, draw: bool = False
 ) -> bytes:
-    """The answer to a request, as JSON.
+    """The answer to a request as JSON.
 
     Args:
-        model: its name.
-        found: for each input.
-        probabilities: whether spans and layers have any.
-        draw: whether drawings come along.
+        model: the name of the model.
+        answers: the answer for each input.
+        probabilities: whether to include probabilities.
+        draw: whether to include drawings.
     """
-    documents = [plain_document(one, probabilities=probabilities, draw=draw) for one in found]
+    documents = [plain_document(one, probabilities=probabilities, draw=draw) for one in answers]
     data = {"model": model, "documents": documents}
     return json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
 
 
 def plain_document(
-    found: Answered, *, probabilities: bool = True, draw: bool = False
+    answered: Answered, *, probabilities: bool = True, draw: bool = False
 ) -> dict[str, Any]:
     """A document as plain data, which `Document.from_dict` reads."""
-    document = found.document
+    document = answered.document
     if not probabilities:
         document = replace(
             document, sentences=tuple(map(without_probabilities, document.sentences))
@@ -47,12 +47,12 @@ def plain_document(
         zip(data["sentences"], document.sentences, strict=True)
     ):
         plain.update(_extras(parse, draw=draw))
-        if found.readings:
+        if answered.readings:
             plain["readings"] = _readings(
-                found.readings[number], document.text, probabilities=probabilities, draw=draw
+                answered.readings[number], document.text, probabilities=probabilities, draw=draw
             )
-        if found.steps:
-            plain["steps"] = _steps(found.steps[number])
+        if answered.steps:
+            plain["steps"] = _steps(answered.steps[number])
     return data
 
 
@@ -61,21 +61,21 @@ def _readings(
 ) -> list[dict[str, Any]]:
     first = readings[0]
     data = []
-    for number, given in enumerate(readings, 1):
-        parse = given if probabilities else without_probabilities(given)
+    for number, reading in enumerate(readings, 1):
+        parse = reading if probabilities else without_probabilities(reading)
         plain = plain_parse(parse)
         if "offsets" in plain and plain.get("text") == text:
-            del plain["text"]  # said once, with the document
+            del plain["text"]  # the document has it
         plain.update(_extras(parse, draw=draw))
         if number > 1:
-            told = differences(first, given).told("reading 1", f"reading {number}")
-            plain["differences"] = told
+            text_of_differences = differences(first, reading).told("reading 1", f"reading {number}")
+            plain["differences"] = text_of_differences
         data.append(plain)
     return data
 
 
 def without_probabilities(parse: Parse) -> Parse:
-    """The same parse, without any word of how probable it is."""
+    """The same parse without probabilities."""
     tree = parse.tree
     return Parse(
         parse.sentence,
@@ -87,25 +87,25 @@ def without_probabilities(parse: Parse) -> Parse:
 
 def _extras(parse: Parse, *, draw: bool) -> dict[str, Any]:
     """Additions to a parse in an answer: brackets and drawings."""
-    found: dict[str, Any] = {}
+    extras: dict[str, Any] = {}
     if parse.tree is not None:
-        # A word that was given may be empty or hold a blank, which brackets cannot say.
+        # Brackets cannot express a word that contains a blank.
         with suppress(DataError):
-            found["brackets"] = parse.tree.to_brackets()
+            extras["brackets"] = parse.tree.to_brackets()
     if draw:
-        found["svg"] = _drawings(parse)
-    return found
+        extras["svg"] = _drawings(parse)
+    return extras
 
 
 def _drawings(parse: Parse) -> dict[str, str]:
     from fencepost.drawing.svg import entities_svg, tree_svg
 
-    found = {}
+    drawings = {}
     if parse.tree is not None:
-        found["tree"] = tree_svg(parse.tree, theme="auto", boundaries=True)
+        drawings["tree"] = tree_svg(parse.tree, theme="auto", boundaries=True)
     if parse.entities is not None:
-        found["entities"] = entities_svg(parse, theme="auto", boundaries=True)
-    return found
+        drawings["entities"] = entities_svg(parse, theme="auto", boundaries=True)
+    return drawings
 
 
 def _steps(steps: Iterable[Step]) -> dict[str, list[dict[str, Any]]]:
@@ -119,7 +119,7 @@ def _step(step: Step) -> dict[str, Any]:
         "number": step.number,
         "cursor": step.cursor,
         "boundary": step.boundary,
-        # There are as many as boundaries in each step: what nobody sees is not sent.
+        # Each step has one for each boundary, so digits that nobody sees are cut off.
         "candidates": [[b, float(f"{chance:.6g}")] for b, chance in step.candidates],
         "start": step.span.start,
         "end": step.span.end,

@@ -1,12 +1,12 @@
-"""The application: its routes, and what stands between a request and its answer."""
+"""The FastAPI application: its routes, and their way from a request to an answer."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 import fastapi_swagger
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -30,7 +30,7 @@ from fencepost.structure import Document
 from fencepost.tasks.layers import POINTING
 from fencepost.web.answers import answer
 from fencepost.web.batches import Batches, Ticket
-from fencepost.web.errors import RefusedError, busy, ended, invalid, refusal, told
+from fencepost.web.errors import RefusedError, busy, ended, invalid, refusal, validation_message
 from fencepost.web.jobs import Answered, Job, job_of
 from fencepost.web.metrics import CONTENT_TYPE, Metrics
 from fencepost.web.middleware import Guarded, check_token, check_type, read_body
@@ -58,40 +58,42 @@ from fencepost.web.settings import (
 
 STATIC = Path(__file__).parent / "static"
 SWAGGER = Path(fastapi_swagger.__file__).parent / "resources"
-LOOK = 0.5  # seconds after which those that wait look whether the server is about to end
+POLL = 0.5  # seconds between checks whether the server is shutting down
 
 _log = logging.getLogger(__name__)
-_Found = TypeVar("_Found")
-_Answers = dict[int | str, dict[str, Any]]  # by status, as FastAPI wants to be told of them
+_Result = TypeVar("_Result")
+_Responses = dict[int | str, dict[str, Any]]  # by status, for FastAPI's schema
 _UNKNOWN = {"model": ErrorAnswer, "description": "The token is missing or wrong."}
-_ANYWHERE: _Answers = {
+_ANYWHERE: _Responses = {
     400: {"model": ErrorAnswer, "description": "The server does not answer to the name in Host."},
-    503: {"model": ErrorAnswer, "description": "Too many requests are here; try again later."},
+    503: {
+        "model": ErrorAnswer,
+        "description": "Too many requests at a time; try again later.",
+    },
 }
-_REFUSALS: _Answers = {
-    408: {"model": ErrorAnswer, "description": "The request was not all there in time."},
+_REFUSALS: _Responses = {
+    408: {"model": ErrorAnswer, "description": "The request did not arrive in time."},
     413: {"model": ErrorAnswer, "description": "The request has too many bytes."},
-    415: {"model": ErrorAnswer, "description": "The request is not said to be JSON."},
-    422: {"model": ErrorAnswer, "description": "The request makes no sense, or is too much."},
-    500: {"model": ErrorAnswer, "description": "The server has failed; its log tells more."},
-    503: {"model": ErrorAnswer, "description": "Too many requests wait; try again later."},
+    415: {"model": ErrorAnswer, "description": "The request is not declared as JSON."},
+    422: {"model": ErrorAnswer, "description": "The request is invalid or too large."},
+    500: {"model": ErrorAnswer, "description": "The server failed; its log has details."},
+    503: {"model": ErrorAnswer, "description": "Too many requests are waiting; try again later."},
 }
 
 
-# Only for the schema: the header itself is looked at, so that all that is wrong is said alike.
+# Only for the schema: `check_token` reads the header itself, so that all refusals have one form.
 _BEARER = HTTPBearer(auto_error=False, description="The token that the server was started with.")
 _Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
 
 
 def make_app(parser: Parser, settings: Settings | None = None, *, model: str = DEFAULT) -> FastAPI:
-    """The application that answers for a parser.
+    """The application around a parser.
 
-    It can be used at once, as by a test client. Served for real, it finishes what waits when it
-    ends, since its lifespan is told.
+    At the end of its lifespan it finishes waiting requests; test clients need no lifespan.
 
     Args:
-        parser: not to be used by anything else in the meantime.
-        settings: its limits.
+        parser: the parser, not to be used by anything else.
+        settings: the limits of the server.
         model: the name of the parser's model.
     """
     settings = settings or Settings()
@@ -108,7 +110,7 @@ def make_app(parser: Parser, settings: Settings | None = None, *, model: str = D
         title="fencepost",
         summary="Constituency trees and nested entities.",
         version=version("fencepost"),
-        docs_url=None,  # FastAPI's own pages ask another host for their scripts
+        docs_url=None,  # FastAPI's own pages load scripts from another host
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
@@ -119,7 +121,7 @@ def make_app(parser: Parser, settings: Settings | None = None, *, model: str = D
     app.include_router(_open_routes(batches, model))
     app.include_router(_guarded_routes(parser, batches, metrics, settings=settings, model=model))
     app.include_router(_pages())
-    # FastAPI's own page asks another host for Swagger UI, and runs a script of its own in the page.
+    # FastAPI's own page loads Swagger UI from another host, and has an inline script.
     app.mount("/swagger", _Pages(directory=SWAGGER), name="swagger")
     if STATIC.is_dir():
         app.mount("/static", _Pages(directory=STATIC), name="static")
@@ -136,7 +138,7 @@ def _count(metrics: Metrics, jobs: Sequence[Job]) -> None:
 
 
 def _refuse(app: FastAPI, metrics: Metrics) -> None:
-    """Say everything that can go wrong in the same form."""
+    """Give all errors the same form."""
 
     async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)
@@ -145,7 +147,7 @@ def _refuse(app: FastAPI, metrics: Metrics) -> None:
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return refusal(error.status_code, _told(request, error), headers=error.headers)
+        return refusal(error.status_code, _message(request, error), headers=error.headers)
 
     async def failed(request: Request, error: Exception) -> Response:
         return refusal(500, "the server has failed; its log tells more")
@@ -155,8 +157,8 @@ def _refuse(app: FastAPI, metrics: Metrics) -> None:
     app.add_exception_handler(Exception, failed)
 
 
-def _told(request: Request, error: HTTPException) -> str:
-    """The message for a request that no route takes."""
+def _message(request: Request, error: HTTPException) -> str:
+    """The message for a request without a route."""
     path = request.url.path
     if error.status_code == 404:
         return f"there is nothing at {path}; /docs tells what there is"
@@ -172,7 +174,7 @@ def _open_routes(batches: Batches, model: str) -> APIRouter:
     @router.head("/health", include_in_schema=False)
     @router.get("/health", summary="Whether the server is there")
     async def health() -> HealthAnswer:
-        """It answers at once, also while a long text is parsed."""
+        """Answers at once, also while a long text is parsed."""
         return HealthAnswer(
             status="closing" if batches.is_closing else "ok", model=model, waiting=batches.waiting
         )
@@ -186,10 +188,18 @@ def _guarded_routes(
     async def knows_token(request: Request, credentials: _Credentials) -> None:
         check_token(request.headers.get("authorization"), settings.token)
 
+    async def read(request: Request) -> bytes:
+        check_type(request.headers.get("content-type"))
+        body = read_body(request, most=settings.max_body, seconds=settings.max_upload)
+        return await _unless(lambda: batches.is_closing, body)
+
+    async def parsed(request: Request, job: Job) -> list[Answered]:
+        answers = _answers(request, batches, batches.submit(job))
+        return await _unless(lambda: batches.is_over, answers)
+
     guards = [] if settings.token is None else [Depends(knows_token)]
-    unknown: _Answers = {401: _UNKNOWN} if guards else {}
+    unknown: _Responses = {401: _UNKNOWN} if guards else {}
     router = APIRouter(dependencies=guards, responses=_ANYWHERE)
-    asking = {"schema": ParseRequest.model_json_schema()}
 
     @router.post(
         "/v1/parse",
@@ -198,26 +208,20 @@ def _guarded_routes(
         response_model=ParseAnswer,
         response_model_exclude_none=True,
         responses={**unknown, **_REFUSALS},
-        openapi_extra={"requestBody": {"required": True, "content": {"application/json": asking}}},
+        openapi_extra=_body_of(ParseRequest),
     )
     async def parse(request: Request) -> Response:
         """One document for each input, in order.
 
-        An input that could not be parsed has a status that says why, and no sentences; the answer
-        is still 200. Requests that come in at the same time are parsed together.
+        An input that could not be parsed has the reason as its status, and no sentences; the answer
+        is still 200. Requests that arrive at the same time are parsed together.
         """
-        check_type(request.headers.get("content-type"))
-        body = read_body(request, most=settings.max_body, seconds=settings.max_upload)
-        data = await _unless(lambda: batches.is_closing, body)
+        data = await read(request)
         with batches.place():
-            asked, job = await asyncio.to_thread(_understood, parser, data, settings)
-            answered = _found(request, batches, batches.submit(job))
-            found = await _unless(lambda: batches.is_over, answered)
-            make = partial(answer, probabilities=asked.probabilities, draw=asked.draw)
-            made = await asyncio.to_thread(make, model, found)
-        return Response(made, media_type="application/json")
-
-    looking = {"schema": SearchRequest.model_json_schema()}
+            options, job = await asyncio.to_thread(_parse_job, parser, data, settings)
+            write = partial(answer, probabilities=options.probabilities, draw=options.draw)
+            body = await asyncio.to_thread(write, model, await parsed(request, job))
+        return Response(body, media_type="application/json")
 
     @router.post(
         "/v1/search",
@@ -226,29 +230,25 @@ def _guarded_routes(
         response_model=SearchAnswer,
         response_model_exclude_none=True,
         responses={**unknown, **_REFUSALS},
-        openapi_extra={"requestBody": {"required": True, "content": {"application/json": looking}}},
+        openapi_extra=_body_of(SearchRequest),
     )
     async def search(request: Request) -> Response:
-        """Matches in order, in documents that were parsed before or in texts and words.
+        """Matches in order, in parsed documents or in texts and words.
 
         A pattern that cannot be read is refused with the place and what was expected there.
         """
-        check_type(request.headers.get("content-type"))
-        body = read_body(request, most=settings.max_body, seconds=settings.max_upload)
-        data = await _unless(lambda: batches.is_closing, body)
+        data = await read(request)
         with batches.place():
-            wanted, pattern, there = await asyncio.to_thread(_wanted, parser, data, settings)
-            if isinstance(there, Job):
-                answered = _found(request, batches, batches.submit(there))
-                found = await _unless(lambda: batches.is_over, answered)
-                there = [one.document for one in found]
-            made = await asyncio.to_thread(_searched, there, wanted, pattern, settings)
-        return Response(made, media_type="application/json")
+            query, pattern, source = await asyncio.to_thread(_search_query, parser, data, settings)
+            if isinstance(source, Job):
+                source = [one.document for one in await parsed(request, source)]
+            body = await asyncio.to_thread(_matches, source, query, pattern, settings)
+        return Response(body, media_type="application/json")
 
     @router.get(
         "/v1/models",
         tags=["parse"],
-        summary="What the server can find, and how much may be asked for",
+        summary="The model and the limits of requests",
         responses=unknown,
     )
     async def models() -> ModelsAnswer:
@@ -264,53 +264,56 @@ def _guarded_routes(
     )
     async def counts() -> Response:
         """Requests, seconds, words, sizes of batches, refusals."""
-        return Response(metrics.told(), headers={"Content-Type": CONTENT_TYPE})
+        return Response(metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
     return router
 
 
-def _understood(parser: Parser, data: bytes, settings: Settings) -> tuple[RequestBase, Job]:
-    """A request and the job that it makes."""
+def _body_of(request: type[BaseModel]) -> dict[str, Any]:
+    """The body of a request for the schema, which FastAPI does not read by itself."""
+    content = {"application/json": {"schema": request.model_json_schema()}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+@contextmanager
+def _invalid_requests() -> Iterator[None]:
+    """Refuse a request because of errors in it."""
     try:
-        request = ParseRequest.model_validate_json(data)
-        return request, job_of(parser, request, settings)
+        yield
     except ValidationError as error:
-        raise invalid(told(error)) from None
+        raise invalid(validation_message(error)) from None
     except FencepostError as error:
         raise invalid(str(error)) from None
 
 
-def _wanted(
+@_invalid_requests()
+def _parse_job(parser: Parser, data: bytes, settings: Settings) -> tuple[RequestBase, Job]:
+    """A request to parse, and its job."""
+    request = ParseRequest.model_validate_json(data)
+    return request, job_of(parser, request, settings)
+
+
+@_invalid_requests()
+def _search_query(
     parser: Parser, data: bytes, settings: Settings
 ) -> tuple[SearchRequest, Pattern, Job | list[Document]]:
-    """A request to search, its pattern, and where to look: in documents, or in those of a job."""
-    try:
-        request = SearchRequest.model_validate_json(data)
-        pattern = Pattern(request.pattern)
-        there = documents_of(request, settings)
-        if there is None:
-            return request, pattern, search_job(parser, request, pattern, settings)
-        return request, pattern, there
-    except ValidationError as error:
-        raise invalid(told(error)) from None
-    except FencepostError as error:
-        raise invalid(str(error)) from None
+    """A request to search, its pattern, and the documents to search, or the job to parse them."""
+    request = SearchRequest.model_validate_json(data)
+    pattern = Pattern(request.pattern)
+    documents = documents_of(request, settings)
+    if documents is None:
+        return request, pattern, search_job(parser, request, pattern, settings)
+    return request, pattern, documents
 
 
-def _searched(
-    documents: list[Document], request: SearchRequest, pattern: Pattern, settings: Settings
-) -> bytes:
-    try:
-        return search_answer(documents, request, pattern, settings)
-    except FencepostError as error:
-        raise invalid(str(error)) from None
+_matches = _invalid_requests()(search_answer)
 
 
-async def _unless(is_over: Callable[[], bool], awaited: Coroutine[Any, Any, _Found]) -> _Found:
-    """Await something, unless the server ends meanwhile."""
+async def _unless(is_over: Callable[[], bool], awaited: Coroutine[Any, Any, _Result]) -> _Result:
+    """Await a coroutine, unless the server is over meanwhile."""
     task = asyncio.create_task(awaited)
     try:
-        while not (await asyncio.wait({task}, timeout=LOOK))[0]:
+        while not (await asyncio.wait({task}, timeout=POLL))[0]:
             if is_over():
                 raise ended()
         return task.result()
@@ -318,10 +321,10 @@ async def _unless(is_over: Callable[[], bool], awaited: Coroutine[Any, Any, _Fou
         task.cancel()
 
 
-async def _found(request: Request, batches: Batches, ticket: Ticket) -> list[Answered]:
-    """Await the parser's answer, unless the wait is too long or the client goes away."""
+async def _answers(request: Request, batches: Batches, ticket: Ticket) -> list[Answered]:
+    """Await the parser's answer, unless the wait is too long or the client disconnects."""
     answered = asyncio.wrap_future(ticket.answer)
-    gone = asyncio.create_task(_gone(request))
+    gone = asyncio.create_task(_disconnect(request))
     both: set[asyncio.Future[Any]] = {answered, gone}
     seconds = batches.settings.max_wait
     try:
@@ -346,8 +349,8 @@ async def _found(request: Request, batches: Batches, ticket: Ticket) -> list[Ans
             answered.cancel()
 
 
-async def _gone(request: Request) -> None:
-    """Wait until the client has gone."""
+async def _disconnect(request: Request) -> None:
+    """Wait until the client disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
@@ -376,7 +379,7 @@ def _limits(settings: Settings) -> LimitsAnswer:
 
 
 class _Pages(StaticFiles):
-    """Files of the page: browsers keep them, and ask each time whether they are still the same."""
+    """Files of the page, which browsers cache and revalidate each time."""
 
     async def get_response(self, path: str, scope: Any) -> Response:
         response = await super().get_response(path, scope)
@@ -385,9 +388,9 @@ class _Pages(StaticFiles):
 
 
 class _LocalPages(_Pages):
-    """A page that parses in the browser: it compiles WebAssembly, and threads of it share memory.
+    """A page that parses in the browser, with WebAssembly and threads that share memory.
 
-    Memory may be shared by pages alone that are isolated from others.
+    Browsers allow shared memory only to pages that are isolated from other origins.
     """
 
     async def get_response(self, path: str, scope: Any) -> Response:
@@ -403,7 +406,7 @@ class _LocalPages(_Pages):
 
 
 def _pages() -> APIRouter:
-    """The pages for people; they are no part of the schema."""
+    """The pages, which are not part of the schema."""
     router = APIRouter(include_in_schema=False)
     files = _Pages(directory=STATIC, check_dir=False)
 
@@ -430,13 +433,13 @@ def _pages() -> APIRouter:
     async def drawing_style(request: Request) -> Response:
         from fencepost.drawing.html import STYLE
 
-        return _kept(request, STYLE, "text/css")
+        return _revalidated(request, STYLE, "text/css")
 
     return router
 
 
-def _kept(request: Request, text: str, kind: str) -> Response:
-    """A text that a browser may keep, if it asks each time whether it is still the same."""
+def _revalidated(request: Request, text: str, kind: str) -> Response:
+    """A text that browsers cache and revalidate each time."""
     body = text.encode()
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}

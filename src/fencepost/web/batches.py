@@ -1,4 +1,4 @@
-"""Jobs wait in line for the one thread that parses; those that came in together go together."""
+"""The queue of jobs, and the thread that parses them in batches."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ticket:
-    """A job that waits, and where its answer will be."""
+    """A waiting job and its future answer."""
 
     job: Job
-    since: float  # when it came in
+    since: float  # when it arrived
     answer: Future[list[Answered]] = field(default_factory=Future)
     unwanted: threading.Event = field(default_factory=threading.Event)
 
 
 class Batches:
-    """A line of jobs, and the thread that parses them.
+    """A queue of jobs, and the thread that parses them.
 
-    The first in line is always the next. Whatever else waits and can be parsed together with it
-    goes along, as far as `batch_words` allows: so no job is passed over more than once by any
-    other, and the more requests there are, the fewer words are padding.
+    The first job in the queue is always next. Other jobs that can be parsed together with it join
+    its batch, up to `batch_words`. So no job overtakes another more than once, and batches grow
+    with the load.
 
     Args:
-        parser: used by this thread alone.
-        settings: how many may wait, and how long.
-        parsed: called with the jobs that were parsed together.
+        parser: the parser, used only by this thread.
+        settings: the limits of the queue.
+        parsed: called with the jobs of each batch.
     """
 
     def __init__(
@@ -53,43 +53,43 @@ class Batches:
         self.settings = settings
         self._parsed = parsed
         self._line: deque[Ticket] = deque()
-        self._words = 0  # that wait
-        self._inside = 0  # requests that have a place
-        self._end: float | None = None  # when those that wait are refused, if it is closing
+        self._words = 0  # in the queue
+        self._inside = 0  # requests with a place
+        self._end: float | None = None  # when waiting requests are refused, while closing
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
     @property
     def waiting(self) -> int:
-        """How many jobs are in line."""
+        """The number of jobs in the queue."""
         return len(self._line)
 
     @property
     def is_closing(self) -> bool:
-        """Whether no more jobs are taken."""
+        """Whether new jobs are refused."""
         return self._end is not None
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody is to wait any longer."""
+        """Whether waiting jobs are refused."""
         return self._end is not None and time.monotonic() > self._end
 
     @property
     def is_busy(self) -> bool:
-        """Whether the thread that parses has something left to do, or will wait for it."""
+        """Whether the parsing thread is running."""
         return self._thread is not None and self._thread.is_alive()
 
     def open(self) -> None:
-        """Take jobs, also after `close`."""
+        """Accept jobs, also after `close`."""
         with self._changed:
             self._end = None
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """A place for a request, from before it is looked at until its answer is made.
+        """A place for a request, from its arrival to its answer.
 
         Raises:
-            RefusedError: there is none.
+            RefusedError: all places are taken.
         """
         with self._changed:
             self._refuse_when_closing()
@@ -106,7 +106,7 @@ class Batches:
                 self._inside -= 1
 
     def submit(self, job: Job) -> Ticket:
-        """Put a job in line.
+        """Add a job to the queue.
 
         Raises:
             RefusedError: too many words are waiting.
@@ -127,7 +127,7 @@ class Batches:
         return ticket
 
     def withdraw(self, ticket: Ticket) -> bool:
-        """Take a job out of line; False: it is being parsed, or has been."""
+        """Remove a job from the queue; False if it is being parsed, or has been."""
         withdrawn = ticket.answer.cancel()
         with self._changed:
             if ticket in self._line:
@@ -136,12 +136,12 @@ class Batches:
         return withdrawn
 
     def forget(self, ticket: Ticket) -> None:
-        """Leave a job alone as far as possible, since nobody waits for it."""
+        """Cancel a job for which no client waits, as far as possible."""
         ticket.unwanted.set()
         self.withdraw(ticket)
 
     def begin_closing(self) -> float:
-        """Take no more jobs; when those that wait will be refused."""
+        """Refuse new jobs from now on; returns the time when waiting ones will be refused."""
         with self._changed:
             if self._end is None:
                 self._end = time.monotonic() + self.settings.closing
@@ -149,7 +149,7 @@ class Batches:
             return self._end
 
     def close(self) -> None:
-        """Take no more jobs, and finish those that wait, as far as there is time for it."""
+        """Refuse new jobs, and finish waiting ones within the time limit."""
         end = self.begin_closing()
         thread = self._thread
         if thread is not None:
@@ -165,17 +165,17 @@ class Batches:
             raise ended()
 
     def _work(self) -> None:
-        """Parse what waits, until there is nothing more and no more to come."""
+        """Parse batches until the queue is empty and closed."""
         while tickets := self._next():
             self._parse(tickets)
 
     def _next(self) -> list[Ticket]:
-        """The jobs that are parsed next; none: it is time to end."""
+        """The next batch; empty if the thread should end."""
         with self._changed:
             while True:
                 while not self._line:
                     if self.is_closing:
-                        self._thread = None  # whoever comes now needs another one
+                        self._thread = None  # a new job starts another one
                         return []
                     self._changed.wait()
                 self._gather()
@@ -184,7 +184,7 @@ class Batches:
                     return taken
 
     def _gather(self) -> None:
-        """Wait a moment for others, unless the next batch is full, or nobody will come."""
+        """Wait a moment for other jobs, unless the next batch is full, or the queue closed."""
         while self._line and not self._line[0].job.is_alone and not self.is_closing:
             left = self._line[0].since + self.settings.gather - time.monotonic()
             if left <= 0 or self._words >= self.settings.batch_words:
@@ -192,7 +192,7 @@ class Batches:
             self._changed.wait(left)
 
     def _taken(self) -> list[Ticket]:
-        """The first in line, and those that go with it."""
+        """Remove the first job and those that join it from the queue."""
         taken: list[Ticket] = []
         left: deque[Ticket] = deque()
         words = 0
@@ -212,16 +212,16 @@ class Batches:
         return taken
 
     def _parse(self, tickets: Sequence[Ticket]) -> None:
-        """Answer jobs that go together; one that fails takes no other down."""
+        """Parse a batch; a job that fails does not affect others."""
         jobs = [ticket.job for ticket in tickets]
         self._parsed(jobs)
         if len(jobs) > 1:
             try:
-                found = parse_together(self.parser, jobs, is_wanted=_wanted(tickets))
+                answered = parse_together(self.parser, jobs, is_wanted=_wanted(tickets))
             except Exception:
                 _log.warning("%d requests failed together; now one by one", len(jobs))
             else:
-                for ticket, answers in zip(tickets, found, strict=True):
+                for ticket, answers in zip(tickets, answered, strict=True):
                     ticket.answer.set_result(answers)
                 return
         for ticket in tickets:
@@ -240,5 +240,5 @@ class Batches:
 
 
 def _wanted(tickets: Sequence[Ticket]) -> Callable[[], bool]:
-    """Tells whether anybody still waits."""
+    """A function that tests whether any client still waits."""
     return lambda: not all(ticket.unwanted.is_set() for ticket in tickets)

@@ -1,4 +1,4 @@
-"""Requests that are not answered, and how that is said."""
+"""Refusals of requests, and their form."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Iterable, Mapping
 from pydantic import ValidationError
 from starlette.responses import Response
 
-MOST_SHOWN = 8  # things that are wrong with one request
+MOST_SHOWN = 8  # errors of one request in a message
 MOST_CHARACTERS = 2_000  # of a message, which may quote the request
 RETRY = {"Retry-After": "1"}
 
 
 class RefusedError(Exception):
-    """A request is not answered.
+    """A request is refused.
 
     Args:
-        status: of the answer.
-        message: what was found, and what would be right.
-        reason: one word, by which refusals are counted.
-        headers: of the answer.
+        status: the status code.
+        message: the problem, and what would be right.
+        reason: one word for the metrics.
+        headers: headers of the response.
     """
 
     def __init__(
@@ -38,17 +38,17 @@ class RefusedError(Exception):
         self.headers = dict(headers or {})
 
     def response(self) -> Response:
-        """The answer that says so."""
+        """The HTTP response."""
         return refusal(self.status, self.message, headers=self.headers)
 
 
 def busy(message: str, *, reason: str) -> RefusedError:
-    """Too much is going on; later it may be otherwise."""
+    """The server is too busy; the client may retry."""
     return RefusedError(503, message, reason=reason, headers=RETRY)
 
 
 def ended() -> RefusedError:
-    """No more is taken, and nobody is to wait any longer."""
+    """The server is shutting down."""
     return RefusedError(
         503,
         "the server is about to end",
@@ -63,7 +63,7 @@ def invalid(message: str) -> RefusedError:
 
 
 def refusal(status: int, message: str, *, headers: Mapping[str, str] | None = None) -> Response:
-    """An answer that is none."""
+    """The response of a refusal."""
     if len(message) > MOST_CHARACTERS:
         message = f"{message[:MOST_CHARACTERS]}…"
     body = json.dumps({"error": {"status": status, "message": message}}, ensure_ascii=False)
@@ -75,17 +75,17 @@ def refusal(status: int, message: str, *, headers: Mapping[str, str] | None = No
     )
 
 
-def told(error: ValidationError) -> str:
-    """The errors of pydantic, a line each: place, and what would be right."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    lines = [_line(item["loc"], item["msg"]) for item in found[:MOST_SHOWN]]
-    if len(found) > MOST_SHOWN:
-        lines.append(f"and {len(found) - MOST_SHOWN:,} more")
+def validation_message(error: ValidationError) -> str:
+    """The errors of pydantic, one per line: place, and what would be right."""
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    lines = [_line(item["loc"], item["msg"]) for item in errors[:MOST_SHOWN]]
+    if len(errors) > MOST_SHOWN:
+        lines.append(f"and {len(errors) - MOST_SHOWN:,} more")
     return "\n".join(lines)
 
 
 def _line(place: Iterable[int | str], message: str) -> str:
-    """One thing that is wrong.
+    """The line of one error.
 
     >>> _line(("must", 0), "a span is wrong")
     'must.0: a span is wrong'

@@ -1,4 +1,4 @@
-"""Requests as the parser takes them: checked, split into sentences, together or alone."""
+"""Jobs: requests checked and split into sentences, parsed together or alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fencepost.web.settings import LONG_WORD, Settings
 
 
 def size_of(sentence: Sentence) -> int:
-    """How many words a sentence counts for: long ones, which have many pieces, for several.
+    """The size of a sentence in words, where long words count for several.
 
     >>> size_of(Sentence(("a", "b", "c" * 20, "d" * 21, "e" * 45)))
     8
@@ -30,41 +30,41 @@ def size_of(sentence: Sentence) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A request that can be parsed."""
+    """A request, ready to be parsed."""
 
-    given: tuple[PreparedInput, ...]
+    inputs: tuple[PreparedInput, ...]
     asked: CheckedOptions
     n_best: int = 1
     steps: bool = False
-    size: int = field(init=False, compare=False)  # words, by which limits count
+    size: int = field(init=False, compare=False)  # in words, for limits
 
     def __post_init__(self) -> None:
-        sentences = (sentence for one in self.given for sentence in one.sentences)
+        sentences = (sentence for one in self.inputs for sentence in one.sentences)
         object.__setattr__(self, "size", sum(map(size_of, sentences)))
 
     @property
     def words(self) -> int:
-        """How many there are in all inputs."""
-        return sum(one.words for one in self.given)
+        """The number of words in all inputs."""
+        return sum(one.words for one in self.inputs)
 
     @property
     def sentences(self) -> int:
-        """How many there are in all inputs."""
-        return sum(len(one.sentences) for one in self.given)
+        """The number of sentences in all inputs."""
+        return sum(len(one.sentences) for one in self.inputs)
 
     @property
     def is_alone(self) -> bool:
-        """Whether it is parsed sentence by sentence."""
+        """Whether it has to be parsed alone, sentence by sentence."""
         return self.n_best > 1 or self.steps or self.asked.is_placed
 
     def goes_with(self, other: Job) -> bool:
-        """Whether the two can be parsed together."""
+        """Whether both can be parsed together."""
         return not self.is_alone and not other.is_alone and self.asked == other.asked
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A document, and what was asked for beside it, sentence by sentence."""
+    """A document, with the requested readings and steps of each sentence."""
 
     document: Document
     readings: tuple[tuple[Parse, ...], ...] = ()
@@ -75,8 +75,8 @@ def job_of(parser: Parser, request: RequestBase, settings: Settings) -> Job:
     """The job of a request.
 
     Raises:
-        RefusedError: it is too much.
-        FencepostError: it makes no sense; the message says why.
+        RefusedError: it is too large.
+        FencepostError: it is invalid.
     """
     inputs = request.given()
     if len(inputs) > settings.max_inputs:
@@ -84,10 +84,10 @@ def job_of(parser: Parser, request: RequestBase, settings: Settings) -> Job:
     best = None if request.n_best == 1 else request.n_best
     asked = parser.check_options(best=best, **request.options())
     splitter = parser.model.splitter
-    given = tuple(prepare_input(one, splitter, blanks=True) for one in inputs)
-    job = Job(given, asked, request.n_best, request.steps)
+    job_inputs = tuple(prepare_input(one, splitter, blanks=True) for one in inputs)
+    job = Job(job_inputs, asked, request.n_best, request.steps)
     _check_words(job, settings)
-    sentences = [sentence for one in job.given for sentence in one.sentences]
+    sentences = [sentence for one in job.inputs for sentence in one.sentences]
     if asked.is_placed and len(sentences) != 1:
         there = f"there are {len(sentences)}; pass the words of one of them"
         raise ConstraintError(
@@ -95,13 +95,13 @@ def job_of(parser: Parser, request: RequestBase, settings: Settings) -> Job:
             f"{there if sentences else 'there is none'}"
         )
     if len(inputs) == 1 and (asked.constraints or asked.gazetteer is not None):
-        # Of several inputs, one that cannot obey has a status, and takes no other one down.
+        # Of several inputs, one with impossible constraints gets a status, and others are parsed.
         BatchConstraints.of(parser.model, sentences, asked)
     return job
 
 
 def _check_words(job: Job, settings: Settings) -> None:
-    """Refuse more words than may be asked for at a time."""
+    """Refuse a job with too many words."""
     words, beams = job.size, max(job.asked.beams, job.n_best)
     if words > settings.max_words:
         counted = f"; those of more than {LONG_WORD} characters count for several"
@@ -123,28 +123,28 @@ def _check_words(job: Job, settings: Settings) -> None:
 
 
 class _UnwantedError(Exception):
-    """Nobody waits any more."""
+    """No client waits any more."""
 
 
 def parse_together(
     parser: Parser, jobs: Sequence[Job], *, is_wanted: Callable[[], bool] = lambda: True
 ) -> list[list[Answered]]:
-    """The answers of several jobs that are parsed together.
+    """Parse several jobs together.
 
     Args:
-        parser: with the model.
-        jobs: what is asked for.
-        is_wanted: whether anybody still waits; if not, the answers are empty.
+        parser: the parser.
+        jobs: the jobs.
+        is_wanted: whether a client still waits; if not, the answers are empty.
     """
 
     def go_on(words: int) -> None:
         if not is_wanted():
             raise _UnwantedError
 
-    inputs = [one for job in jobs for one in job.given]
+    inputs = [one for job in jobs for one in job.inputs]
     documents = parser.stream(inputs, jobs[0].asked, done=go_on)
     try:
-        return [[Answered(next(documents)) for _ in job.given] for job in jobs]
+        return [[Answered(next(documents)) for _ in job.inputs] for job in jobs]
     except _UnwantedError:
         return [[] for _ in jobs]
 
@@ -152,15 +152,15 @@ def parse_together(
 def parse_alone(
     parser: Parser, job: Job, *, is_wanted: Callable[[], bool] = lambda: True
 ) -> list[Answered]:
-    """The answers of a job that is parsed sentence by sentence.
+    """Parse a job sentence by sentence.
 
     Args:
-        parser: with the model.
-        job: what is asked for.
-        is_wanted: whether anybody still waits; if not, there is less in the answer.
+        parser: the parser.
+        job: the job.
+        is_wanted: whether a client still waits; if not, the answer is incomplete.
     """
-    found = []
-    for one in job.given:
+    answers = []
+    for one in job.inputs:
         readings: list[tuple[Parse, ...]] = []
         steps: list[tuple[Step, ...]] = []
         status = one.status
@@ -176,12 +176,12 @@ def parse_alone(
         if status is None:
             document = Document(tuple(best for best, *_ in readings), one.text)
             several = tuple(readings) if job.n_best > 1 else ()
-            found.append(Answered(document, several, tuple(steps)))
+            answers.append(Answered(document, several, tuple(steps)))
         else:
-            found.append(Answered(Document((), one.text, status)))
-    return found
+            answers.append(Answered(Document((), one.text, status)))
+    return answers
 
 
 def _readings(parser: Parser, job: Job, sentence: Sentence) -> tuple[Parse, ...]:
-    (found,) = parser.n_best_many([sentence], job.n_best, job.asked)
-    return found if job.n_best > 1 else tuple(replace(parse, rank=None) for parse in found)
+    (readings,) = parser.n_best_many([sentence], job.n_best, job.asked)
+    return readings if job.n_best > 1 else tuple(replace(parse, rank=None) for parse in readings)

@@ -1,4 +1,4 @@
-"""Counters of a server, for Prometheus."""
+"""Metrics of a server for Prometheus."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WORDS = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)
 
 
 class Metrics:
-    """The counts of one server, in a registry of its own.
+    """The metrics of one server, in a registry of its own.
 
     Args:
-        waiting: tells how many requests wait.
+        waiting: returns the number of waiting requests.
     """
 
     def __init__(self, waiting: Callable[[], float]) -> None:
@@ -66,6 +66,6 @@ class Metrics:
         gauge = Gauge("fencepost_waiting", "Requests that wait.", registry=self.registry)
         gauge.set_function(waiting)
 
-    def told(self) -> bytes:
-        """All counts, as Prometheus reads them."""
+    def text(self) -> bytes:
+        """All metrics in the text format of Prometheus."""
         return exposition.generate_latest(self.registry)

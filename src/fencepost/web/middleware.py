@@ -1,4 +1,4 @@
-"""Who may ask, and how much of a request is read."""
+"""Checks of requests before they are parsed: host, token, type, size; and headers of answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fencepost.web.errors import RefusedError, busy
 from fencepost.web.metrics import Metrics
 
-# Nothing from elsewhere, nothing that stands in the page itself, and no page of others around it.
+# Nothing from other hosts, nothing inline, and no page of others around it.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -29,24 +29,24 @@ HEADERS = {
     "X-Frame-Options": "DENY",  # for browsers that do not know frame-ancestors
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-LET_PASS = 2**23  # bytes of a request that is too large
-QUIET = 0.2  # seconds after which its client is taken to send no more
-# A name or an address, and a port; an address with colons stands in brackets.
+DISCARDED = 2**23  # bytes to read of a request that is too large
+QUIET = 0.2  # seconds without data after which the client is assumed to have stopped sending
+# A name or an address, and a port; an IPv6 address is in brackets.
 HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:]*?)\.?)(?::[0-9]*)?", re.IGNORECASE)
 THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 
 
 def check_token(header: str | None, token: str | None) -> None:
-    """Refuse who does not know the token.
+    """Refuse a request without the token.
 
     Args:
-        header: `Authorization`, as it came in.
-        token: None: everybody may ask.
+        header: the `Authorization` header.
+        token: the token; None accepts all requests.
     """
     if token is None:
         return
-    scheme, _, given = (header or "").partition(" ")
-    known = hmac.compare_digest(given.strip().encode("latin-1"), token.encode())
+    scheme, _, token_given = (header or "").partition(" ")
+    known = hmac.compare_digest(token_given.strip().encode("latin-1"), token.encode())
     if scheme.lower() != "bearer" or not known:
         raise RefusedError(
             401,
@@ -57,10 +57,10 @@ def check_token(header: str | None, token: str | None) -> None:
 
 
 def check_type(header: str | None) -> None:
-    """Refuse what is not said to be JSON.
+    """Refuse a request that is not declared as JSON.
 
-    A page of another site can send forms and plain text here, but no JSON: a browser would ask
-    us first, and we would not allow it.
+    Pages of other sites can send forms and plain text to this server, but not JSON: the browser
+    would first send a CORS preflight, which the server does not accept.
     """
     if (header or "").partition(";")[0].strip().lower() != "application/json":
         raise RefusedError(
@@ -71,18 +71,18 @@ def check_type(header: str | None) -> None:
 
 
 async def read_body(request: Request, *, most: int, seconds: float) -> bytes:
-    """The body of a request; of one that is too large, no more is kept than allowed.
+    """Read the body of a request, of which no more than allowed is kept in memory.
 
     Args:
-        request: whose body has not been read.
-        most: bytes.
-        seconds: until it has to be there.
+        request: the request.
+        most: the maximal number of bytes.
+        seconds: the time limit.
     """
     chunks = request.stream()
     body = bytearray()
     if declared_length(request.headers.get("content-length", "")) > most:
-        if "expect" not in request.headers:  # else nothing was sent, and nothing will be
-            await _let_pass(chunks, most=LET_PASS)
+        if "expect" not in request.headers:  # else the client sends nothing
+            await _discard(chunks, most=DISCARDED)
         raise _too_large(most)
     try:
         async with asyncio.timeout(seconds):
@@ -101,13 +101,13 @@ async def read_body(request: Request, *, most: int, seconds: float) -> bytes:
         raise RefusedError(499, "the client has gone", reason="gone") from None
     if len(body) > most:
         body.clear()
-        await _let_pass(chunks, most=LET_PASS)
+        await _discard(chunks, most=DISCARDED)
         raise _too_large(most)
     return bytes(body)
 
 
 def declared_length(header: str) -> float:
-    """How many bytes a request says that it has; 0: it does not say.
+    """The declared length of a request in bytes; 0 if it is missing.
 
     >>> declared_length("12"), declared_length(""), declared_length("9" * 5_000)
     (12, 0, inf)
@@ -117,8 +117,8 @@ def declared_length(header: str) -> float:
     return int(header) if header.isdecimal() else 0
 
 
-async def _let_pass(chunks: AsyncIterator[bytes], *, most: int) -> None:
-    """Let a little more come in, unread: who is still sending would not see our answer."""
+async def _discard(chunks: AsyncIterator[bytes], *, most: int) -> None:
+    """Read and discard a little more: clients that are still sending would miss the answer."""
     passed = 0
     with suppress(TimeoutError, StopAsyncIteration, ClientDisconnect):
         async with asyncio.timeout(1):
@@ -128,7 +128,7 @@ async def _let_pass(chunks: AsyncIterator[bytes], *, most: int) -> None:
 
 
 def _too_large(most: int) -> RefusedError:
-    # What was not read cannot be told from a next request: the connection ends here.
+    # The unread rest cannot be distinguished from a next request: close the connection.
     return RefusedError(
         413,
         f"a request has at most {most:,} bytes; send it in parts",
@@ -138,26 +138,26 @@ def _too_large(most: int) -> RefusedError:
 
 
 def host_of(header: str) -> str:
-    """The name in a `Host` header, without its port; empty if the header makes no sense.
+    """The name in a `Host` header, without its port; empty if the header is invalid.
 
     >>> host_of("localhost:8000"), host_of("[::1]:8000"), host_of("[::1].example")
     ('localhost', '::1', '')
     """
-    found = HOST.fullmatch(header)
-    return (found[1] or found[2]).lower() if found else ""
+    match = HOST.fullmatch(header)
+    return (match[1] or match[2]).lower() if match else ""
 
 
 class Guarded:
-    """An application that answers only to its own names, counts requests, and sets headers.
+    """Middleware that checks hosts, limits and counts requests, and sets headers.
 
-    A page on another site can give its own name the address of this machine, and would then be
-    allowed to read our answers; but its requests still name its own host.
+    A page of another site can point its name at the address of this machine (DNS rebinding), and
+    could then read our answers; but its requests still have its name as their host.
 
     Args:
         app: the application.
-        hosts: its names; None: any.
-        most: requests at a time.
-        metrics: where requests are counted.
+        hosts: the allowed hosts; None: any.
+        most: the maximal number of requests at a time.
+        metrics: the metrics to update.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class Guarded:
         self.hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
         self.most = most
         self.metrics = metrics
-        self._inside = 0  # requests that are read or answered
+        self._inside = 0  # current requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -205,7 +205,7 @@ class Guarded:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if "content-length" in headers and "transfer-encoding" in headers:
-            # A proxy may believe one and we the other, and take a body for a next request.
+            # A proxy may use one and we the other, so that a body is taken for a next request.
             return RefusedError(
                 400,
                 "Content-Length and Transfer-Encoding contradict each other; send one of them",
@@ -224,7 +224,7 @@ class Guarded:
 
 
 def route_of(scope: Scope) -> str:
-    """The template of a request's route, of which there are only few; not its path."""
+    """The template of a request's route, not its path: metrics need a small set of values."""
     path = getattr(scope.get("route"), "path", None)
     if isinstance(path, str):
         return path

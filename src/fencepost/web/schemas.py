@@ -1,4 +1,4 @@
-"""Requests and answers: what is asked for and what comes back, as the schema shows it."""
+"""Schemas of requests and answers."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from fencepost.search import Layer
 from fencepost.search.syntax import MOST_LETTERS
 from fencepost.web.settings import MOST_BEAMS, MOST_MATCHES, MOST_PHRASES, MOST_READINGS, MOST_SPANS
 
-_FAR = 1_000_000  # no sentence has as many boundaries
+_FAR = 1_000_000  # more boundaries than any sentence has
 
 Label = Annotated[str, Field(max_length=200)]
 Boundary = Annotated[int, Field(ge=0, le=_FAR)]
 
 
 def _filled(span: Any) -> Any:
-    """A span of two boundaries is one with any label."""
+    """A span of two boundaries with any label."""
     if isinstance(span, list | tuple) and len(span) in (2, 3):
         return (*span, None)[:3]
     raise PydanticCustomError("span", "a span is [start, end] or [start, end, label]")
 
 
-def _input(given: Any) -> str | list[str]:
+def _input(value: Any) -> str | list[str]:
     """A text, or words."""
-    if isinstance(given, str):
-        return given
-    if isinstance(given, list) and all(isinstance(word, str) for word in given):
-        return given
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+        return value
     raise PydanticCustomError("input", "a text or a list of words was expected")
 
 
 def _whole(name: str, most: int) -> BeforeValidator:
-    """Refuse a number of beams or readings as parsers do."""
+    """Validate a number of beams or readings as the parser does."""
 
     def check(value: Any) -> Any:
         try:
@@ -96,14 +96,24 @@ SEARCH_EXAMPLES: list[JsonDict] = [
 ]
 
 
-# Null is the same as nothing, so that it is no input.
+# Null counts as missing.
 def _one_of(name: str) -> JsonDict:
     return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
 
 
+def _check_one_of(request: BaseModel, *names: str) -> None:
+    """Refuse a request that does not have exactly one of some fields."""
+    present = [name for name in names if getattr(request, name) is not None]
+    if len(present) != 1:
+        raise ValueError(
+            f"exactly one of {', '.join(names[:-1])} and {names[-1]} was expected, "
+            f"not {' and '.join(present) or 'none of them'}"
+        )
+
+
 _ONE_INPUT: list[JsonDict] = [_one_of(name) for name in ("text", "words", "inputs")]
 
-# The types of options, where a server allows less than a parser.
+# The types of options for which a server allows less than a parser.
 _LIMITED: dict[str, Any] = {
     "tasks": Annotated[list[Task], Field(min_length=1, max_length=3)] | None,
     "beams": Beams | None,
@@ -119,7 +129,7 @@ _LIMITED: dict[str, Any] = {
 
 
 class RequestBase(BaseModel):
-    """What is to be parsed; how is said by the options of parsing, in `ParseRequest`."""
+    """The inputs and the form of the answer; `ParseRequest` adds the options of parsing."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -138,30 +148,27 @@ class RequestBase(BaseModel):
     )
     n_best: Readings = Field(
         1,
-        description="Readings of each sentence; without beams, at least 10 are kept.",
+        description="Readings of each sentence; without beams, at least 10 beams are kept.",
     )
     probabilities: bool = Field(
-        True, description="Whether spans come with probabilities, and sentences with log_probs."
+        True, description="Whether spans have probabilities, and sentences log_probs."
     )
-    draw: bool = Field(False, description="Whether drawings come along, as SVG.")
+    draw: bool = Field(False, description="Whether to include drawings as SVG.")
     steps: bool = Field(
         False,
-        description="Whether the steps of greedy search come along, which is then what is found; "
+        description="Whether to include the steps of greedy search, which is then used for parsing; "
         "not with beams.",
     )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        given = [name for name in ("text", "words", "inputs") if getattr(self, name) is not None]
-        if len(given) != 1:
-            found = " and ".join(given) or "none of them"
-            raise ValueError(f"exactly one of text, words and inputs was expected, not {found}")
+        _check_one_of(self, "text", "words", "inputs")
         if self.steps and ((self.options()["beams"] or 1) > 1 or self.n_best > 1):
             raise ValueError("steps are those of greedy search; leave out beams and n_best")
         return self
 
     def given(self) -> list[str | list[str]]:
-        """The inputs, however they were passed."""
+        """All inputs."""
         if self.inputs is not None:
             return list(self.inputs)
         if self.words is not None:
@@ -179,7 +186,7 @@ class RequestBase(BaseModel):
 
 
 def request_of(options: Mapping[str, Option] = OPTIONS) -> type[RequestBase]:
-    """The schema of requests that may have these options of parsing."""
+    """The schema of requests with these options of parsing."""
     fields: dict[str, Any] = {
         name: (
             _LIMITED.get(name, option.json),
@@ -193,7 +200,7 @@ def request_of(options: Mapping[str, Option] = OPTIONS) -> type[RequestBase]:
         for name, option in options.items()
     }
     return create_model(
-        "ParseRequest", __base__=RequestBase, __doc__="What is to be parsed, and how.", **fields
+        "ParseRequest", __base__=RequestBase, __doc__="Inputs to parse, with options.", **fields
     )
 
 
@@ -209,72 +216,72 @@ Row = Annotated[
 class StepAnswer(BaseModel):
     """One step of greedy search."""
 
-    number: int = Field(description="Of the step in its layer, from 1.")
-    cursor: int = Field(description="The boundary from where it points.")
-    boundary: int = Field(description="The boundary that it points to.")
+    number: int = Field(description="The number of the step in its layer, from 1.")
+    cursor: int = Field(description="The boundary from which it points.")
+    boundary: int = Field(description="The boundary to which it points.")
     candidates: list[tuple[int, float]] = Field(
-        description="The boundaries that it could point to, each with its probability."
+        description="The boundaries to which it could point, each with its probability."
     )
-    start: int = Field(description="Where the span starts that is complete now.")
-    end: int = Field(description="Where it ends.")
-    label: str | None = Field(description="Its label; null: it is a filler.")
+    start: int = Field(description="The start of the completed span.")
+    end: int = Field(description="Its end.")
+    label: str | None = Field(description="Its label; null for a filler.")
     probability: float = Field(description="Of boundary and label, given the steps before.")
     label_probability: float = Field(description="Of the label alone, given the boundary.")
     runner_up: tuple[str | None, float] | None = Field(
-        description="The second best label, with its probability; null: there was no other."
+        description="The second best label with its probability; null if there is no other."
     )
 
 
 class SvgAnswer(BaseModel):
-    """Drawings of a sentence, of the layers that it has."""
+    """Drawings of a sentence's layers."""
 
     tree: str | None = None
     entities: str | None = None
 
 
 class StepsAnswer(BaseModel):
-    """The steps of a sentence, of the layers that it has."""
+    """The steps of a sentence, by layer."""
 
     tree: list[StepAnswer] | None = None
     entities: list[StepAnswer] | None = None
 
 
 class ReadingAnswer(BaseModel):
-    """One reading of a sentence; what it does not have is left out."""
+    """One reading of a sentence; missing parts are left out."""
 
     words: list[str]
     tags: list[str] | None = None
     offsets: list[tuple[int, int]] | None = Field(
-        None, description="Where each word starts and ends in the text of the document."
+        None, description="Start and end of each word in the text of the document."
     )
     tree: list[Row] | None = Field(None, description="The spans of the tree, from the root down.")
     entities: list[Row] | None = Field(None, description="From left to right, holders first.")
     log_probs: dict[str, float] | None = Field(None, description="Of each layer.")
     rank: int | None = Field(None, description="Among several readings, from 1.")
     brackets: str | None = Field(
-        None, description="The tree, as treebanks write it; not if a word holds a blank."
+        None, description="The tree as in treebanks; not if a word contains a blank."
     )
-    svg: SvgAnswer | None = Field(None, description="If draw was asked for.")
+    svg: SvgAnswer | None = Field(None, description="With draw.")
     differences: str | None = Field(
-        None, description="How a reading differs from the first, in words."
+        None, description="The differences to the first reading, as text."
     )
 
 
 class SentenceAnswer(ReadingAnswer):
-    """A sentence; what it does not have is left out."""
+    """A sentence; missing parts are left out."""
 
     readings: list[ReadingAnswer] | None = Field(
-        None, description="If n_best is above 1: the best first, which is the sentence itself."
+        None, description="With n_best above 1: the best first, which is the sentence itself."
     )
-    steps: StepsAnswer | None = Field(None, description="If steps were asked for.")
+    steps: StepsAnswer | None = Field(None, description="With steps.")
 
 
 class DocumentAnswer(BaseModel):
     """The parses of one input; `Document.from_dict` reads it."""
 
     version: int = 1
-    status: str = Field("ok", description="ok, or why there are no sentences.")
-    text: str | None = Field(description="The text as it was given; null if words were.")
+    status: str = Field("ok", description="ok, or the reason why there are no sentences.")
+    text: str | None = Field(description="The text of the request; null for words.")
     sentences: list[SentenceAnswer]
 
 
@@ -286,10 +293,10 @@ class ParseAnswer(BaseModel):
 
 
 class Problem(BaseModel):
-    """Why a request was refused."""
+    """The reason of a refusal."""
 
     status: int
-    message: str = Field(description="What was found, and what would be right.")
+    message: str = Field(description="The problem, and what would be right.")
 
 
 class ErrorAnswer(BaseModel):
@@ -299,7 +306,7 @@ class ErrorAnswer(BaseModel):
 
 
 class HealthAnswer(BaseModel):
-    """Whether the server is there."""
+    """The state of the server."""
 
     status: Literal["ok", "closing"]
     model: str
@@ -307,7 +314,7 @@ class HealthAnswer(BaseModel):
 
 
 class ModelAnswer(BaseModel):
-    """A model that can be asked."""
+    """A model of the server."""
 
     name: str
     tasks: list[str]
@@ -316,7 +323,7 @@ class ModelAnswer(BaseModel):
 
 
 class SearchRequest(BaseModel):
-    """What is looked for, and where: in one of text, words, inputs and documents."""
+    """A pattern, and where to search: in one of text, words, inputs and documents."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -329,17 +336,15 @@ class SearchRequest(BaseModel):
         },
     )
 
-    pattern: str = Field(
-        min_length=1, max_length=MOST_LETTERS, description="In the language of Tregex."
-    )
+    pattern: str = Field(min_length=1, max_length=MOST_LETTERS, description="A Tregex pattern.")
     layer: Layer | None = Field(
-        None, description="What to search; without it, the tree, or else the entities."
+        None, description="The layer to search; by default the tree, or else the entities."
     )
     text: str | None = Field(None, description="A text; it is parsed first.")
     words: list[str] | None = Field(None, description="The words of one sentence.")
     inputs: list[AnyInput] | None = Field(None, description="Several texts, or lists of words.")
     documents: list[dict[str, Any]] | None = Field(
-        None, description="Documents as they were answered; they are not parsed again."
+        None, description="Documents from earlier answers; they are not parsed again."
     )
     limit: Annotated[int, Field(ge=1, le=MOST_MATCHES)] = Field(
         100, description="Matches in the answer at most."
@@ -347,13 +352,7 @@ class SearchRequest(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        names = ("text", "words", "inputs", "documents")
-        given = [name for name in names if getattr(self, name) is not None]
-        if len(given) != 1:
-            found = " and ".join(given) or "none of them"
-            raise ValueError(
-                f"exactly one of text, words, inputs and documents was expected, not {found}"
-            )
+        _check_one_of(self, "text", "words", "inputs", "documents")
         return self
 
 
@@ -363,15 +362,15 @@ class NodeAnswer(BaseModel):
     label: str
     kind: Literal["phrase", "tag", "word"]
     start: int = Field(description="The boundary before its first word, in its sentence.")
-    end: int = Field(description="The boundary behind its last word.")
-    start_char: int | None = Field(None, description="Where it starts in the text.")
-    end_char: int | None = Field(None, description="Where it ends in the text.")
+    end: int = Field(description="The boundary after its last word.")
+    start_char: int | None = Field(None, description="Its first character in the text.")
+    end_char: int | None = Field(None, description="The character after its last in the text.")
     text: str
     probability: float | None = None
 
 
 class MatchAnswer(NodeAnswer):
-    """A node that matches, and the nodes to which the pattern gives names."""
+    """A matching node, and the nodes to which the pattern gives names."""
 
     document: int = Field(description="The index of its document, from 0.")
     sentence: int = Field(description="The index of its sentence in the document, from 0.")
@@ -379,7 +378,7 @@ class MatchAnswer(NodeAnswer):
 
 
 class SearchAnswer(BaseModel):
-    """What matches."""
+    """The matches of a search."""
 
     matches: list[MatchAnswer]
     more: bool = Field(description="Whether there are more than the limit.")
@@ -403,7 +402,7 @@ class LimitsAnswer(BaseModel):
 
 
 class ModelsAnswer(BaseModel):
-    """The models that can be asked, and how much."""
+    """The models of the server, and the limits of requests."""
 
     models: list[ModelAnswer]
     limits: LimitsAnswer

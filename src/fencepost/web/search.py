@@ -1,4 +1,4 @@
-"""Searches: patterns looked for in what a request brings, or in what was parsed for it."""
+"""Search requests: patterns in documents of the request, or in texts parsed for it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from fencepost.web.settings import Settings
 
 
 def documents_of(request: SearchRequest, settings: Settings) -> list[Document] | None:
-    """The documents that a request brings; None if it brings something to parse.
+    """The documents in a request; None if it has texts or words to parse.
 
     Raises:
-        RefusedError: they have too many words.
+        RefusedError: the documents have too many words.
         DataError: they are not documents.
     """
     if request.documents is None:
@@ -37,27 +37,27 @@ def documents_of(request: SearchRequest, settings: Settings) -> list[Document] |
 
 
 def search_job(parser: Parser, request: SearchRequest, pattern: Pattern, settings: Settings) -> Job:
-    """What is parsed for a search: no more than its pattern looks at."""
+    """The job that parses what a search needs: only the layers of its pattern."""
     tasks = ["entities" if request.layer == "entities" else "tree"]
     if pattern.asks_for_entities and "entities" not in tasks:
         tasks.append("entities")
-    given = {name: getattr(request, name) for name in ("text", "words", "inputs")}
-    return job_of(parser, ParseRequest.model_validate({"tasks": tasks, **given}), settings)
+    inputs = {name: getattr(request, name) for name in ("text", "words", "inputs")}
+    return job_of(parser, ParseRequest.model_validate({"tasks": tasks, **inputs}), settings)
 
 
 def search_answer(
     documents: Sequence[Document], request: SearchRequest, pattern: Pattern, settings: Settings
 ) -> bytes:
-    """The answer to a search, as JSON.
+    """The answer to a search as JSON.
 
     Raises:
-        RefusedError: it takes too long.
-        DataError: a sentence has no such layer.
+        RefusedError: the search takes too long.
+        DataError: a sentence lacks the layer.
     """
-    found = list(islice(_matches(documents, request, pattern, settings), request.limit + 1))
+    matches = list(islice(_matches(documents, request, pattern, settings), request.limit + 1))
     data = {
-        "matches": found[: request.limit],
-        "more": len(found) > request.limit,
+        "matches": matches[: request.limit],
+        "more": len(matches) > request.limit,
         "statuses": [one.status for one in documents],
     }
     return json.dumps(data, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace")
@@ -87,7 +87,7 @@ def _plain(match: Match) -> dict[str, Any]:
 
 
 def _plain_node(node: Node) -> dict[str, Any]:
-    found = {
+    values = {
         "label": node.label,
         "kind": node.kind,
         "start": node.start,
@@ -97,4 +97,4 @@ def _plain_node(node: Node) -> dict[str, Any]:
         "text": node.text,
         "probability": node.probability,
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in values.items() if value is not None}

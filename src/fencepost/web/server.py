@@ -1,4 +1,4 @@
-"""A socket to listen at, and the server that does."""
+"""The HTTP server: its socket, its connections and its shutdown."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from fencepost.errors import ConfigError
 from fencepost.web.batches import Batches
 from fencepost.web.settings import Settings
 
-SLOWEST = 1_024  # bytes of an answer that a client has to take in a second
+SLOWEST = 1_024  # bytes per second at which a client has to take an answer
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether only this machine can reach an address.
+    """Whether an address can be reached only from this machine.
 
     >>> [is_this_machine(host) for host in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "ann")]
     [True, True, True, False, False]
@@ -39,14 +39,14 @@ def is_this_machine(host: str) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens.
+    """Open a listening socket.
 
     Args:
         host: a name or an address.
-        port: 0: any that is free.
+        port: a port; 0 for any free one.
 
     Raises:
-        ConfigError: it cannot; the message says why.
+        ConfigError: the socket cannot be opened; the message says why.
     """
     try:
         family, *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -56,34 +56,34 @@ def listen(host: str, port: int) -> socket.socket:
     except UnicodeError as error:
         raise ConfigError(f"--host {host}: not a name or an address") from error
     except OSError as error:
-        told = os.strerror(error.errno) if error.errno else str(error)
+        reason = os.strerror(error.errno) if error.errno else str(error)
         raise ConfigError(
-            f"cannot listen at {host}, port {port}: {told}; --port 0 takes any that is free"
+            f"cannot listen at {host}, port {port}: {reason}; --port 0 takes any that is free"
         ) from error
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """Where a browser finds what listens at a socket."""
+    """The URL of a listening socket."""
     port = listening.getsockname()[1]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 class Idle(NamedTuple):
-    """A connection that waits for its client: to send a request, or to take more of an answer."""
+    """A connection whose client has to send a request, or to take more of an answer."""
 
     since: float
     unsent: int  # bytes of answers
-    place: tuple[int, bool]  # the request it is at, and whether that is being answered
+    place: tuple[int, bool]  # the current request, and whether it is being answered
 
 
 class IdleConnections:
-    """Closes connections whose clients do nothing, or hardly anything.
+    """Closes connections of idle and very slow clients.
 
-    uvicorn waits for ever for the first request, and for an answer to be taken: a few hundred
-    clients that do neither would keep all others out. `read_body` limits the time for a body.
+    uvicorn waits indefinitely for a first request, and for an answer to be taken: a few hundred
+    such clients would block all others. `read_body` limits the time for a body.
 
     Args:
-        settings: how long a client may be idle, and how many connections there may be.
+        settings: the limits on idle time and connections.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -91,7 +91,7 @@ class IdleConnections:
         self._idle: dict[H11Protocol, Idle] = {}
 
     def sweep(self, connections: Collection[H11Protocol], now: float) -> None:
-        """Cut off the connections that are idle for too long, and the oldest of too many."""
+        """Close connections that are idle for too long, and the oldest of too many."""
         before, self._idle = self._idle, {}
         for one in connections:
             is_answering = one.cycle is not None and not one.cycle.response_complete
@@ -106,7 +106,7 @@ class IdleConnections:
             elif earlier.place == idle.place and (
                 earlier.unsent - idle.unsent < SLOWEST * self.settings.max_idle
             ):
-                one.transport.abort()  # to close it would mean to wait until all is taken
+                one.transport.abort()  # close() would wait until the client takes all
             self._idle[one] = idle
         unasked = [one for one, idle in self._idle.items() if not idle.place[1]]
         unasked.sort(key=lambda one: self._idle[one].since)
@@ -115,13 +115,13 @@ class IdleConnections:
 
 
 class _Server(uvicorn.Server):
-    """A server that drops idle clients, and ends when it is told to, whatever is still going on.
+    """A server that drops idle clients and always stops on request.
 
     Args:
-        config: of the server.
-        batches: closed first, so that no more requests are taken.
+        config: the configuration of uvicorn.
+        batches: the queue, closed first.
         settings: limits on connections.
-        seconds: until all has to be over.
+        seconds: the time limit of a shutdown.
     """
 
     def __init__(
@@ -139,13 +139,13 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End, and at a second signal at once."""
+        """Stop; at a second signal at once."""
         if self.should_exit:
             _leave()
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer those that wait, as far as there is time for it."""
+        """Answer waiting requests within the time limit."""
         self.batches.begin_closing()
         try:
             async with asyncio.timeout(self.seconds):
@@ -157,9 +157,9 @@ class _Server(uvicorn.Server):
 
 
 def _leave() -> NoReturn:
-    """End the process as it is: otherwise Python would wait for the thread that parses."""
+    """Exit at once; otherwise Python would wait for the parsing thread."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):  # it may be closed, or in the middle of a line
+        with suppress(Exception):  # it may be closed
             stream.flush()
     os._exit(0)
 
@@ -167,13 +167,13 @@ def _leave() -> NoReturn:
 def serve(
     app: FastAPI, listening: socket.socket, *, closing: float = 10.0, verbose: bool = False
 ) -> None:
-    """Answer requests until the process is told to end.
+    """Answer requests until the process is told to stop.
 
     Args:
-        app: as `make_app` makes it.
-        listening: where.
-        closing: seconds that are left, at the end, to answer those that wait.
-        verbose: whether each request is logged.
+        app: the application from `make_app`.
+        listening: the listening socket.
+        closing: seconds for waiting requests when the server stops.
+        verbose: whether to log each request.
     """
     config = uvicorn.Config(
         app,
@@ -184,10 +184,10 @@ def serve(
         ws="none",
         lifespan="on",
     )
-    # Who still waits at the end of this time is told so, which takes a moment.
+    # Refusing those who still wait after this time takes a moment.
     server = _Server(config, app.state.batches, app.state.settings, seconds=closing + 2)
     if threading.current_thread() is threading.main_thread():
-        # What ends a service is no failure, and neither is Ctrl-C.
+        # SIGTERM is a normal end, and so is Ctrl-C.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         server.run([listening])

@@ -1,12 +1,12 @@
-"""ACE 2004 and 2005: entity mentions that stand off from news, talk and web pages.
+"""ACE 2004 and 2005: stand-off entity mentions in news, talk and web pages.
 
 A document is a pair of files, `DOC.sgm` with the text and `DOC.apf.xml` with the annotation:
 
     <entity TYPE="PER"><entity_mention>
       <extent><charseq START="490" END="498">...</charseq></extent>
 
-Offsets count the characters of the `.sgm` without its tags, from 0; END is that of the last one.
-`&amp;` counts as the five characters that it is written with, and is a plain `&` afterwards.
+Offsets count the characters of the `.sgm` without its tags, from 0; END is the last character.
+`&amp;` counts as five characters, and becomes a plain `&`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fencepost.formats.corpora.document import CorpusDocument, Split, document_o
 from fencepost.formats.corpora.markup import events
 from fencepost.formats.corpora.sources import best_of, files_below, listed, text_of
 from fencepost.formats.settings import OnCrossing
-from fencepost.formats.standoff import Mention, passages, sentence_breaks
+from fencepost.formats.standoff import Mention, passages, sentence_breaks, without_blanks
 
 _STAGES = ("timex2norm", "adj")  # folders of ACE 2005, the last stage of its annotation first
 _FILE = re.compile(r"(.+)\.(apf\.xml|sgm)(?:\.gz)?", re.IGNORECASE)
@@ -34,19 +34,19 @@ _TAG_END = re.compile(r"[\s>]")
 
 
 class Text(NamedTuple):
-    """The text of a document without tags, and what the annotation's offsets mean in it."""
+    """The text of a document without tags, and a map from the annotation's offsets to its own."""
 
     text: str
     places: list[int]  # from an offset of the annotation to one in the text
-    start: int  # of the part that is annotated
+    start: int  # of the annotated part
     end: int
 
 
 class Charseq(NamedTuple):
-    """An extent as the annotation has it."""
+    """An extent in the annotation."""
 
     start: int
-    end: int  # of the last character, not behind it
+    end: int  # the last character, inclusive
     label: str
     text: str
     line: int
@@ -59,19 +59,19 @@ def ace_documents(
     encoding: str = "utf-8",
     on_crossing: OnCrossing = "error",
 ) -> Iterator[CorpusDocument]:
-    """The documents that three lists name.
+    """The documents in three lists.
 
     Args:
-        source: a folder with the pairs of files somewhere below it.
+        source: a folder with the pairs of files anywhere below it.
         ids: the list of each split: names of documents, with or without folder and suffix.
-        encoding: of the `.sgm` files.
-        on_crossing: what is done with entities that cross.
+        encoding: the encoding of the `.sgm` files.
+        on_crossing: the policy for crossing entities.
     """
     pairs: dict[tuple[Path, str], dict[str, Path]] = defaultdict(dict)
     for file in files_below(source):
         match = _FILE.fullmatch(file.name)
         if match:
-            # DOC.sgm comes before DOC.sgm.gz, which is taken to be the same.
+            # DOC.sgm takes precedence over DOC.sgm.gz.
             pairs[file.parent, match[1]].setdefault(match[2].lower(), file)
     folders: dict[str, list[Path]] = defaultdict(list)  # those with both files of a document
     for (folder, name), pair in pairs.items():
@@ -129,10 +129,10 @@ def _document(
 
 
 def read_sgm(raw: str, path: Path) -> Text:
-    """The text of an `.sgm` file, of which what stands in TEXT (or else in BODY) is annotated."""
+    """The text of an `.sgm` file; its annotated part is TEXT, or else BODY."""
     parts: list[str] = []
     places: list[int] = []
-    edges: dict[str, int] = {}  # where `<TEXT` and `</TEXT` stand for the first time
+    edges: dict[str, int] = {}  # first places of `<TEXT` and `</TEXT`
     length = position = 0
     for match in _MARKUP.finditer(raw):
         plain, mark = raw[position : match.start()], match.group()
@@ -188,7 +188,7 @@ def read_apf(path: Path) -> Iterator[Charseq]:
 
 
 def _mention(charseq: Charseq, read: Text, name: str) -> Mention | None:
-    """The mention at its place in the annotated text; None if it is outside of that."""
+    """The mention with offsets in the annotated text; None if it is outside of it."""
     start, end, label, said, _ = charseq
     if not label:
         raise DataError("the entity of this mention has no TYPE")
@@ -200,10 +200,10 @@ def _mention(charseq: Charseq, read: Text, name: str) -> Mention | None:
     first, behind = read.places[start], read.places[end + 1]
     if not read.start <= first < behind <= read.end:
         return None
-    found = read.text[first:behind]
-    if _without_blanks(found) != _without_blanks(_decoded(said)):
+    marked = read.text[first:behind]
+    if without_blanks(marked) != without_blanks(_decoded(said)):
         raise DataError(
-            f"document {name}: characters {start} to {end} are {found!r} in the .sgm, "
+            f"document {name}: characters {start} to {end} are {marked!r} in the .sgm, "
             f"and {said!r} in the .apf.xml",
             kind="misaligned",
         )
@@ -212,7 +212,3 @@ def _mention(charseq: Charseq, read: Text, name: str) -> Mention | None:
 
 def _decoded(text: str) -> str:
     return _CHARACTER.sub(lambda match: html.unescape(match.group()), text)
-
-
-def _without_blanks(text: str) -> str:
-    return "".join(text.split())

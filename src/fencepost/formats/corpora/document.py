@@ -1,4 +1,4 @@
-"""What the reader of a corpus yields: documents, each with its sentences and what was left out."""
+"""Documents of a corpus: sentences, and counts of what was left out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 
 
 class CorpusDocument(NamedTuple):
-    """The sentences that one document of a corpus gives to a split.
+    """The sentences of one document of a corpus in one split.
 
     Readers yield all documents of a split before those of the next.
     """
@@ -25,9 +25,9 @@ class CorpusDocument(NamedTuple):
     split: Split
     name: str
     parses: tuple[Parse, ...]
-    left_out: int = 0  # sentences without a word, or with entities that cross
-    duplicates: int = 0  # entities that say what another one says already
-    outside: int = 0  # entities that are not in the text of the document
+    left_out: int = 0  # sentences without words, or with crossing entities
+    duplicates: int = 0  # entities that repeat another
+    outside: int = 0  # entities outside the text of the document
 
 
 def document_of(
@@ -39,7 +39,7 @@ def document_of(
     left_out: int = 0,
     outside: int = 0,
 ) -> CorpusDocument:
-    """A document with entities: each counts once, and the policy on crossing is applied."""
+    """A document with its entities once each, and the policy for crossing entities applied."""
     parses: list[Parse] = []
     duplicates = 0
     for sentence, entities, _ in passages:

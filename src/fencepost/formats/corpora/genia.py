@@ -1,10 +1,10 @@
-"""GENIA 3.02: terms marked in XML, to the five types of nested entities, split in corpus order.
+"""GENIA 3.02: the five types of nested entities from XML, split in corpus order.
 
     <article><articleinfo><bibliomisc>MEDLINE:95369245</bibliomisc></articleinfo>
     <title><sentence><cons lex="IL-2_gene" sem="G#DNA_domain_or_region">IL-2 gene</cons> ...
 
-The merged distribution has its words marked too, `<w c="NN">gene</w>`. Those are then the words;
-otherwise they are those of `standoff`. Both are cut where a term begins or ends inside of one.
+The merged distribution also marks words, `<w c="NN">gene</w>`; otherwise `standoff` splits words.
+Either are cut where a term begins or ends inside of them.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from fencepost.formats.corpora.sources import files_below
 from fencepost.formats.standoff import WORD, Mention, Passage, passages
 
 TYPES = ("DNA", "RNA", "protein", "cell_line", "cell_type")
-TRAIN, DEV = 15_022, 1_669  # sentences; all others are for testing
+TRAIN, DEV = 15_022, 1_669  # sentences; all others are the test set
 
-_NAMES = ("GENIAcorpus3.02.merged.xml", "GENIAcorpus3.02.xml")  # the one with words comes first
+_NAMES = ("GENIAcorpus3.02.merged.xml", "GENIAcorpus3.02.xml")  # the one with words first
 _NOT_BLANK = re.compile(r"\S+")
 
 
-class Marked(NamedTuple):
-    """A sentence with what is marked in it."""
+class TermSentence(NamedTuple):
+    """A sentence with its terms."""
 
     document: str
     id: str
     text: str
     mentions: tuple[Mention, ...]
-    edges: tuple[int, ...]  # where a term or a word begins or ends, of whatever type
+    edges: tuple[int, ...]  # starts and ends of words and of terms of any type
     has_words: bool  # whether words are marked
     line: int
 
 
 def entity_type(sem: str) -> str | None:
-    """The first of the five types that a term's `sem` holds, or None.
+    """The first of the five types in a term's `sem`, or None.
 
     >>> entity_type("G#protein_molecule"), entity_type("G#other_name")
     ('protein', None)
@@ -55,26 +55,26 @@ def entity_type(sem: str) -> str | None:
 def genia_documents(
     source: Path, *, train: int = TRAIN, dev: int = DEV
 ) -> Iterator[CorpusDocument]:
-    """The abstracts of the corpus; one that a split ends in is yielded in two parts.
+    """The abstracts of the corpus; one that two splits share is yielded in two parts.
 
     Args:
-        source: the XML file, which may be packed, or a folder with it.
-        train: how many sentences from the beginning are for training.
-        dev: how many after those are for development.
+        source: the XML file, possibly compressed, or a folder with it.
+        train: the number of sentences for training.
+        dev: the number of sentences after those for development.
     """
     path = _corpus_file(source)
 
-    def place(item: tuple[int, Marked]) -> tuple[Split, str]:
-        index, marked = item
+    def place(item: tuple[int, TermSentence]) -> tuple[Split, str]:
+        index, sentence = item
         split: Split = "train" if index < train else "dev" if index < train + dev else "test"
-        return split, marked.document
+        return split, sentence.document
 
     empty = True
     for (split, name), group in groupby(enumerate(_sentences(path)), place):
         empty = False
-        found = [_passage(marked, path) for _, marked in group]
-        kept = [passage for passage in found if passage is not None]
-        yield document_of(kept, split=split, name=name, left_out=len(found) - len(kept))
+        results = [_passage(sentence, path) for _, sentence in group]
+        nonempty = [passage for passage in results if passage is not None]
+        yield document_of(nonempty, split=split, name=name, left_out=len(results) - len(nonempty))
     if empty:
         raise DataError("no <sentence> was found in this file", kind="empty", path=str(path))
 
@@ -90,8 +90,8 @@ def _corpus_file(source: Path) -> Path:
     raise DataError(f"neither {' nor '.join(_NAMES)} is in this folder", path=str(source))
 
 
-def _sentences(path: Path) -> Iterator[Marked]:
-    """The sentences of the file with all that is marked in them."""
+def _sentences(path: Path) -> Iterator[TermSentence]:
+    """The sentences of the file with their terms."""
     document, articles, number = "", 0, 0
     seen: set[str] = set()
     naming = False  # whether the text is a document's name
@@ -116,19 +116,19 @@ def _sentences(path: Path) -> Iterator[Marked]:
             number += 1
             draft = _Draft()
         elif value == "sentence" and draft is not None:
-            yield draft.marked(document, f"{document}-{number}", line)
+            yield draft.finish(document, f"{document}-{number}", line)
             draft = None
         elif draft is not None and value in ("cons", "w"):
             draft.edge(kind == "start", value, attributes.get("sem", ""))
 
 
 class _Draft:
-    """A sentence that is being read."""
+    """A sentence under construction."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._length = 0
-        self._open: list[tuple[int, str]] = []  # terms: where they begin and what they mean
+        self._open: list[tuple[int, str]] = []  # start and `sem` of open terms
         self._mentions: list[Mention] = []
         self._edges: list[int] = []
         self._has_words = False
@@ -149,8 +149,8 @@ class _Draft:
             if label is not None:
                 self._mentions.append(Mention(start, self._length, label))
 
-    def marked(self, document: str, id: str, line: int) -> Marked:
-        return Marked(
+    def finish(self, document: str, id: str, line: int) -> TermSentence:
+        return TermSentence(
             document,
             id,
             "".join(self._parts),
@@ -161,21 +161,21 @@ class _Draft:
         )
 
 
-def _passage(marked: Marked, path: Path) -> Passage | None:
-    """The words and entities of a sentence; None if it has no words."""
+def _passage(sentence: TermSentence, path: Path) -> Passage | None:
+    """The words and entities of a sentence; None without words."""
     try:
-        found = list(
+        sentences = list(
             passages(
-                marked.text,
-                marked.mentions,
-                name=marked.document,
+                sentence.text,
+                sentence.mentions,
+                name=sentence.document,
                 breaks=lambda text: (),
-                cuts=marked.edges,
-                words=_NOT_BLANK if marked.has_words else WORD,
+                cuts=sentence.edges,
+                words=_NOT_BLANK if sentence.has_words else WORD,
             )
         )
     except DataError as error:
-        raise error.at(str(path), marked.line) from None
-    if not found:
+        raise error.at(str(path), sentence.line) from None
+    if not sentences:
         return None
-    return found[0]._replace(sentence=replace(found[0].sentence, id=marked.id))
+    return sentences[0]._replace(sentence=replace(sentences[0].sentence, id=sentence.id))

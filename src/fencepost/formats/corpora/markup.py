@@ -1,4 +1,4 @@
-"""XML as a stream of events: nothing is kept, nothing is fetched, nothing is expanded."""
+"""XML as a stream of events, in constant memory, without fetching or expanding anything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHUNK = 1 << 16  # bytes
 
 
 class Event(NamedTuple):
-    """An element that begins or ends, by its name, or text between two of those."""
+    """The start or the end of an element, with its name, or the text in between."""
 
     kind: Literal["start", "end", "text"]
     value: str
@@ -23,16 +23,16 @@ class Event(NamedTuple):
 
 
 def events(path: Path) -> Iterator[Event]:
-    """What stands in an XML file, from its beginning to its end."""
+    """The events of an XML file."""
     with Source(path).open() as file:
         yield from events_in(file, str(path))
 
 
 def events_in(file: BinaryIO, name: str) -> Iterator[Event]:
-    """What stands in an open XML file.
+    """The events of an open XML file.
 
-    A document type may be named, as GENIA does; it is not looked for. One that declares entities
-    is refused: a few lines of those can unfold to more than any memory holds.
+    A document type, as GENIA has it, is not fetched. Declarations of entities are refused: a few
+    lines of them can expand to more than any memory holds.
     """
     parser = ParserCreate()
     parser.buffer_text = True  # one event for text over several lines
@@ -54,7 +54,7 @@ def events_in(file: BinaryIO, name: str) -> Iterator[Event]:
         )
 
     def skipped(name: str, *_: object) -> None:
-        # Expat passes over what a document type might have defined: words would be lost.
+        # Expat skips entities that a document type might define: words would be lost.
         raise DataError(f"the entity {name!r} is unknown", line=parser.CurrentLineNumber)
 
     parser.StartElementHandler = start
@@ -71,7 +71,7 @@ def events_in(file: BinaryIO, name: str) -> Iterator[Event]:
             raise DataError(
                 f"this is no XML: {ErrorString(error.code)}", line=error.lineno, path=name
             ) from error
-        except (LookupError, ValueError) as error:  # from the encoding that the file names
+        except (LookupError, ValueError) as error:  # the declared encoding is unknown or wrong
             raise DataError(f"cannot be decoded: {error}", path=name) from error
         except DataError as error:
             raise error.at(name, None) from None

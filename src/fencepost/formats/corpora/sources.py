@@ -1,4 +1,4 @@
-"""Finding what belongs to a corpus: files below a folder, and the documents that a list names."""
+"""Files of a corpus, and lists of its documents."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from fencepost.errors import DataError
 from fencepost.formats.corpora.document import SPLITS, Split
 from fencepost.formats.files import Source
 
-_SHOWN = 5  # names in a message; more would hide the rest of it
+_SHOWN = 5  # names in a message
 
 
 def files_below(folder: Path) -> list[Path]:
-    """Every file in a folder and in those below it, in order of name."""
+    """All files below a folder, in order of name."""
     if not folder.is_dir():
         raise DataError("there is no such folder", path=str(folder))
     return sorted(file for file in folder.rglob("*") if file.is_file())
 
 
 def text_of(path: Path, encodings: Sequence[str]) -> str:
-    """The text of a file, in the first of the encodings that it can be read in."""
+    """The text of a file, decoded by the first of the encodings that works."""
     data = Source(path).read_whole()
     line = 0
     for encoding in encodings:
@@ -37,7 +37,7 @@ def text_of(path: Path, encodings: Sequence[str]) -> str:
 
 
 def best_of(files: Iterable[Path], rank: Callable[[Path], Any]) -> Path:
-    """The file or folder that ranks lowest; two that do are refused, as either may be wrong."""
+    """The file or folder of lowest rank; a tie is an error, since either may be wrong."""
     first, *others = sorted((rank(file), file) for file in files)
     if others and others[0][0] == first[0]:
         raise DataError(
@@ -53,14 +53,14 @@ def listed(
 ) -> dict[Split, list[str]]:
     """The documents of each split, in the order of its list.
 
-    A list has one entry a line, or several with commas between; `#` begins a comment.
+    A list has one entry per line, or several separated by commas; `#` begins a comment.
 
     Args:
         ids: the list of each split.
-        find: the documents that an entry stands for; none if there is no such document.
-        looked_for: what such a document looks like, for the message if it is not there.
+        find: returns the documents of an entry; empty if there are none.
+        looked_for: description of a document, for the message if there is none.
     """
-    found: dict[Split, list[str]] = {}
+    names_of: dict[Split, list[str]] = {}
     split_of: dict[str, Split] = {}
     for split in SPLITS:
         documents: dict[str, None] = {}
@@ -86,8 +86,8 @@ def listed(
                 path=path,
             )
         split_of.update(dict.fromkeys(documents, split))
-        found[split] = list(documents)
-    return found
+        names_of[split] = list(documents)
+    return names_of
 
 
 def _entries(path: Path) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The Penn Treebank and the Chinese Treebank, from the folders that the LDC distributes.
 
-Traces go with the nodes that they leave empty, function tags and indices go too, and the unlabelled
-bracket around each tree is named TOP, which EVALB does not count. Words and their tags stay.
+Traces, nodes that this leaves empty, function tags and indices are dropped. The unlabelled bracket
+around each tree becomes TOP, which EVALB ignores. Words and their tags stay.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def ptb_documents(source: Path, *, encoding: str = "utf-8") -> Iterator[CorpusDo
 
     Args:
         source: the folder with the sections, or any folder above it.
-        encoding: of the files.
+        encoding: the encoding of the files.
     """
     sections = _wsj_sections(source)
     for split, numbers in PTB_SECTIONS.items():
@@ -52,23 +52,23 @@ def ptb_documents(source: Path, *, encoding: str = "utf-8") -> Iterator[CorpusDo
 
 
 def _wsj_sections(source: Path) -> Mapping[int, dict[str, Path]]:
-    """The files of each section by name, from the one folder that holds the sections."""
-    found: dict[Path, dict[int, dict[str, Path]]] = {}
+    """The files of each section by name, from the only folder with all sections."""
+    roots: dict[Path, dict[int, dict[str, Path]]] = {}
     for file in files_below(source):
         match = _WSJ_FILE.fullmatch(file.name)
         if match and re.fullmatch("[0-9][0-9]", file.parent.name):
-            sections = found.setdefault(file.parent.parent, defaultdict(dict))
-            # wsj_0200.mrg comes before wsj_0200.mrg.gz, which is taken to be the same.
+            sections = roots.setdefault(file.parent.parent, defaultdict(dict))
+            # wsj_0200.mrg takes precedence over wsj_0200.mrg.gz.
             sections[int(file.parent.name)].setdefault(match[1].lower(), file)
-    if not found:
+    if not roots:
         raise DataError(
             "no sections of the Wall Street Journal here or in any folder below; looked for "
             "files such as 02/wsj_0200.mrg",
             path=str(source),
         )
     needed = [number for numbers in PTB_SECTIONS.values() for number in numbers]
-    missing = {folder: [n for n in needed if n not in found[folder]] for folder in found}
-    folder, *others = sorted(found, key=lambda folder: len(missing[folder]))
+    missing = {folder: [n for n in needed if n not in roots[folder]] for folder in roots}
+    folder, *others = sorted(roots, key=lambda folder: len(missing[folder]))
     if missing[folder]:
         names = ", ".join(f"{number:02}" for number in missing[folder])
         raise DataError(
@@ -78,26 +78,26 @@ def _wsj_sections(source: Path) -> Mapping[int, dict[str, Path]]:
         )
     if others and not missing[others[0]]:
         raise DataError(f"{others[0]} has the same sections; give one of the two", path=str(folder))
-    return found[folder]
+    return roots[folder]
 
 
 def ctb_documents(
     source: Path, ids: Mapping[str, Path], *, encoding: str | None = None
 ) -> Iterator[CorpusDocument]:
-    """The bracketed files of the Chinese Treebank that three lists name.
+    """The bracketed files of the Chinese Treebank in three lists.
 
     Args:
-        source: a folder with files such as `chtb_0001.nw` somewhere below it.
+        source: a folder with files such as `chtb_0001.nw` anywhere below it.
         ids: the list of each split: `1`, `0001`, `chtb_0001`, `chtb_0001.nw` or `0001-0040`. A
-            range stands for the files of it that there are, since the numbers have gaps.
-        encoding: of the files; None: UTF-8 where that can be, and GB18030 otherwise.
+            range means its existing files, since the numbers have gaps.
+        encoding: the encoding of the files; by default UTF-8 where it works, else GB18030.
     """
-    found: dict[int, list[Path]] = defaultdict(list)
+    files: dict[int, list[Path]] = defaultdict(list)
     for file in files_below(source):
         match = _CTB_FILE.fullmatch(file.name)
         if match:
-            found[int(match[1])].append(file)
-    numbers = sorted(found)
+            files[int(match[1])].append(file)
+    numbers = sorted(files)
 
     def find(entry: str) -> Sequence[str]:
         match = _CTB_RANGE.fullmatch(entry)
@@ -120,7 +120,7 @@ def ctb_documents(
     looked_for = f"chtb_NNNN.* below {source}"
     for split, names in listed(ids, find, looked_for=looked_for).items():
         for name in names:
-            file = best_of(found[int(name)], rank)
+            file = best_of(files[int(name)], rank)
             yield _document(file, split=split, name=f"chtb_{name}", encodings=encodings)
 
 

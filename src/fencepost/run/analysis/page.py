@@ -11,10 +11,10 @@ from fencepost.drawing.markup import escaped, visible
 from fencepost.errors import ConfigError
 from fencepost.formats.files import (
     OutputError,
+    atomic_output,
     check_not_read,
-    place_of,
-    without_halves,
-    written_whole,
+    output_path,
+    without_surrogates,
 )
 from fencepost.run.analysis.examples import mistakes_of
 from fencepost.run.analysis.markup import STYLE, percents, shown, table
@@ -39,7 +39,7 @@ def check_report(out: str, inputs: Iterable[str]) -> None:
     """Refuse a report that could not be written, before anything is computed."""
     if not out.lower().endswith(SUFFIXES):
         raise ConfigError(f"{out}: the report is a page, and ends with .html")
-    target = place_of(out)
+    target = output_path(out)
     check_not_read([target], inputs)
     if target.is_dir() or not os.access(target.parent, os.W_OK):
         problem = "is a folder" if target.is_dir() else "its folder is not open for writing"
@@ -49,9 +49,9 @@ def check_report(out: str, inputs: Iterable[str]) -> None:
 
 def write_report(analysis: Analysis, out: str | os.PathLike[str]) -> None:
     """Write the report, whole or not at all."""
-    with written_whole(out) as file:
+    with atomic_output(out) as file:
         for piece in report(analysis):
-            file.write(without_halves(piece).encode())
+            file.write(without_surrogates(piece).encode())
 
 
 def report(analysis: Analysis) -> Iterator[str]:

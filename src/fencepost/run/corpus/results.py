@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats.files import without_halves
+from fencepost.formats.files import without_surrogates
 from fencepost.formats.jsonl import line_of
 from fencepost.run.corpus.store import File, files_at, opened, pyarrow
 from fencepost.structure import Document
@@ -181,7 +181,7 @@ def _sentence_columns(sentence: dict[str, Any]) -> dict[str, Any]:
 
 
 def _said(text: str | None) -> str | None:
-    return None if text is None else without_halves(text)
+    return None if text is None else without_surrogates(text)
 
 
 def read_documents(path: str | Path) -> Iterator[Document]:

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Literal, cast
 
 from fencepost.errors import DataError
 from fencepost.formats import ParseReader, ReadSettings
-from fencepost.formats.files import has_byte_lines, undecodable
+from fencepost.formats.files import decoding_message, has_byte_lines
 from fencepost.formats.jsonl import id_of
 from fencepost.run.corpus.store import files_at, opened, pyarrow
 from fencepost.run.texts import given_by, object_in, paragraphs
@@ -185,7 +185,7 @@ def _texts(
         try:
             yield place, raw.decode(settings.encoding).rstrip("\r\n")
         except UnicodeDecodeError as error:
-            problems.append(undecodable(error, settings.encoding))
+            problems.append(decoding_message(error, settings.encoding))
             yield place, raw.decode(settings.encoding, "replace").rstrip("\r\n")
 
 

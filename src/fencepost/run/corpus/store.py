@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import unquote
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats.files import OutputError, files_below, written_whole
+from fencepost.formats.files import OutputError, atomic_output, files_below
 
 _BUFFER = 1 << 16  # bytes that are read at a time
 _FAR_BUFFER = 1 << 18  # from elsewhere, where each time is a request
@@ -174,7 +174,7 @@ def whole(path: str, drafts: str) -> Iterator[BinaryIO]:
         make_folder(drafts)
         with (
             _told(path, "cannot be written", OutputError),  # also if its draft is gone
-            written_whole(path, drafts=Path(drafts)) as local,
+            atomic_output(path, drafts=Path(drafts)) as local,
         ):
             yield local
         return
