@@ -1,12 +1,10 @@
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.errors import DataError
 from fencepost.scoring import COLLINS, Comparison, side_of_tree
-from fencepost.scoring.judgements import holders_of, judge_entities, judge_trees
+from fencepost.scoring.judgements import judge_entities, judge_trees
 from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.structure.span import by_place
 from tests.strategies import nested_spans
@@ -109,13 +107,3 @@ def test_entities_are_nested_and_those_that_cross_count() -> None:
     assert judgement.counts == (1, 4, 1)
     assert not judgement.is_exact
     assert judge_entities(Parse(sentence), Parse(sentence, entities=())).is_exact
-
-
-@given(nested_spans(7))
-def test_the_holder_is_the_smallest_around(spans: list[Span]) -> None:
-    ordered = by_place(spans)
-    for index, holder in enumerate(holders_of(ordered)):
-        span = ordered[index]
-        around = [o for o in ordered[:index] if o.start <= span.start and span.end <= o.end]
-        assert (None if holder is None else ordered[holder]) == (around[-1] if around else None)
-        assert all(one.end - one.start >= two.end - two.start for one, two in pairwise(around))

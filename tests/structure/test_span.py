@@ -1,8 +1,17 @@
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.structure import Span
-from fencepost.structure.span import by_place, drop_crossing, first_crossing, in_order, spans_of
+from fencepost.structure.span import (
+    by_place,
+    drop_crossing,
+    first_crossing,
+    holders_of,
+    in_order,
+    spans_of,
+)
 from tests.strategies import nested_spans
 
 SPANS = st.lists(
@@ -57,3 +66,13 @@ def test_spans_made_in_bulk_are_spans() -> None:
 def test_a_span_prints_its_place_and_label() -> None:
     assert str(Span(0, 2, "NP")) == "(0, 2) NP"
     assert str(Span(0, 2)) == "(0, 2) ∅"
+
+
+@given(nested_spans(7))
+def test_the_holder_is_the_smallest_around(spans: list[Span]) -> None:
+    ordered = by_place(spans)
+    for index, holder in enumerate(holders_of(ordered)):
+        span = ordered[index]
+        around = [o for o in ordered[:index] if o.start <= span.start and span.end <= o.end]
+        assert (None if holder is None else ordered[holder]) == (around[-1] if around else None)
+        assert all(one.end - one.start >= two.end - two.start for one, two in pairwise(around))

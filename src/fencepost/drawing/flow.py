@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fencepost.drawing.markup import room_for_number, shown_label, visible
 from fencepost.drawing.widths import advance
 from fencepost.structure import Parse, Sentence, Span
+from fencepost.structure.span import holders_of
 
 WORD, LABEL = 15, 10  # sizes of letters, in pixels
 PAD = 5  # inside of a box, left and right
@@ -23,19 +24,9 @@ def heights(spans: Sequence[Span]) -> list[int]:
     [1, 0, 0]
     """
     levels = [0] * len(spans)
-    holders: list[int] = []
-
-    def close() -> None:
-        inner = holders.pop()
-        if holders:
-            levels[holders[-1]] = max(levels[holders[-1]], levels[inner] + 1)
-
-    for index, span in enumerate(spans):
-        while holders and spans[holders[-1]].end <= span.start:
-            close()
-        holders.append(index)
-    while holders:
-        close()
+    for index, holder in reversed([*enumerate(holders_of(spans))]):
+        if holder is not None:
+            levels[holder] = max(levels[holder], levels[index] + 1)
     return levels
 
 

@@ -9,6 +9,7 @@ from fencepost.drawing.terminal import left_to_right, pretty, printable
 from fencepost.drawing.widths import cells
 from fencepost.formats.settings import WriteSettings
 from fencepost.structure import Parse, Sentence, Span
+from fencepost.structure.span import holders_of
 
 
 def pieces(parses: Iterable[Parse], settings: WriteSettings) -> Iterator[str]:
@@ -47,19 +48,16 @@ def pretty_parse(parse: Parse, *, width: int = 100) -> str:
 
 def _entity_rows(entities: Sequence[Span], sentence: Sentence) -> str:
     rows = []
-    holders: list[Span] = []
-    for span in entities:
-        while holders and holders[-1].end <= span.start:
-            holders.pop()
+    depths: list[int] = []
+    for span, holder in zip(entities, holders_of(entities), strict=True):
+        depths.append(0 if holder is None else depths[holder] + 1)
         text = " ".join(sentence.text_between(span.start, span.end).split())
-        probability = span.probability
-        shown = "" if probability is None else f"{probability:.2f}"
-        rows.append(("  " * len(holders) + printable(text), printable(span.label or ""), shown))
-        holders.append(span)
+        probability = "" if span.probability is None else f"{span.probability:.2f}"
+        rows.append(("  " * depths[-1] + printable(text), printable(span.label or ""), probability))
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
-        f"  {_padded(text, widths[0])}  {_padded(label, widths[1])}  {shown}".rstrip()
-        for text, label, shown in rows
+        f"  {_padded(text, widths[0])}  {_padded(label, widths[1])}  {probability}".rstrip()
+        for text, label, probability in rows
     )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from fencepost.scoring.judgements import Judged, Judgement, holders_of
+from fencepost.scoring.judgements import Judged, Judgement
 from fencepost.structure import Span
+from fencepost.structure.span import holders_of
 
 NO_LABEL = "(no label)"
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from fencepost.errors import DataError
 from fencepost.scoring.parameters import COLLINS
 from fencepost.structure import Parse, Span, Tree
-from fencepost.structure.span import by_place
+from fencepost.structure.span import by_place, holders_of
 
 
 class Judged(NamedTuple):
@@ -148,21 +148,3 @@ def counted_label(label: str) -> str | None:
     """
     name = COLLINS.counted_label(label)
     return None if name is None else (COLLINS.representatives or {}).get(name, name)
-
-
-def holders_of(spans: Sequence[Span]) -> list[int | None]:
-    """The index of the span directly around each; holders come first.
-
-    Spans that cross do not hold each other.
-
-    >>> holders_of([Span(0, 4, "A"), Span(0, 2, "B"), Span(1, 2, "C"), Span(2, 4, "D")])
-    [None, 0, 1, 0]
-    """
-    holders: list[int | None] = []
-    around: list[int] = []
-    for index, span in enumerate(spans):
-        while around and spans[around[-1]].end <= span.start:
-            around.pop()
-        holders.append(next((h for h in reversed(around) if spans[h].end >= span.end), None))
-        around.append(index)
-    return holders

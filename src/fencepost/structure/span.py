@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
@@ -84,6 +84,23 @@ def in_order(spans: Iterable[Span]) -> tuple[Span, ...]:
     return tuple(by_place(sorted(spans, key=itemgetter(2))))
 
 
+def _with_crossings(spans: Iterable[Span]) -> Iterator[tuple[Span, Span | None]]:
+    """Spans from left to right, each with an earlier one that it crosses, if any.
+
+    A span that crosses another is ignored from then on.
+    """
+    holders: list[Span] = []
+    for span in by_place(spans):
+        while holders and holders[-1].end <= span.start:
+            holders.pop()
+        # The innermost holder ends first, so no other one needs to be compared.
+        if holders and holders[-1].end < span.end:
+            yield span, holders[-1]
+        else:
+            holders.append(span)
+            yield span, None
+
+
 def first_crossing(spans: Iterable[Span]) -> tuple[Span, Span] | None:
     """The first two spans that overlap without one holding the other, if any.
 
@@ -92,15 +109,7 @@ def first_crossing(spans: Iterable[Span]) -> tuple[Span, Span] | None:
     >>> [str(span) for span in first_crossing([Span(0, 3, "A"), Span(2, 4, "B")])]
     ['(0, 3) A', '(2, 4) B']
     """
-    holders: list[Span] = []
-    for span in by_place(spans):
-        while holders and holders[-1].end <= span.start:
-            holders.pop()
-        # The innermost holder ends first, so it is the only one that need be asked.
-        if holders and holders[-1].end < span.end:
-            return holders[-1], span
-        holders.append(span)
-    return None
+    return next(((crossed, span) for span, crossed in _with_crossings(spans) if crossed), None)
 
 
 def drop_crossing(spans: Iterable[Span]) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
@@ -108,15 +117,24 @@ def drop_crossing(spans: Iterable[Span]) -> tuple[tuple[Span, ...], tuple[Span, 
 
     From left to right, a span is left out if it crosses one before it that was not.
     """
-    nested: list[Span] = []
-    dropped: list[Span] = []
-    holders: list[Span] = []
-    for span in by_place(spans):
-        while holders and holders[-1].end <= span.start:
-            holders.pop()
-        if holders and holders[-1].end < span.end:
-            dropped.append(span)
-        else:
-            holders.append(span)
-            nested.append(span)
-    return tuple(nested), tuple(dropped)
+    checked = list(_with_crossings(spans))
+    nested = tuple(span for span, crossed in checked if crossed is None)
+    return nested, tuple(span for span, crossed in checked if crossed is not None)
+
+
+def holders_of(spans: Sequence[Span]) -> list[int | None]:
+    """The index of the span directly around each; holders come first.
+
+    Spans that cross do not hold each other.
+
+    >>> holders_of([Span(0, 4, "A"), Span(0, 2, "B"), Span(1, 2, "C"), Span(2, 4, "D")])
+    [None, 0, 1, 0]
+    """
+    holders: list[int | None] = []
+    around: list[int] = []
+    for index, span in enumerate(spans):
+        while around and spans[around[-1]].end <= span.start:
+            around.pop()
+        holders.append(next((h for h in reversed(around) if spans[h].end >= span.end), None))
+        around.append(index)
+    return holders

@@ -59,6 +59,10 @@ class CanonicalConfiguration:
                 f"no canonical step from {self.plain.cursor} to {boundary} "
                 f"with{'out' if filler else ''} a label"
             )
+        return self.complete(boundary, filler=filler)
+
+    def complete(self, boundary: int, *, filler: bool) -> CanonicalConfiguration:
+        """Complete the span between the cursor and `boundary`, without the canonical rules."""
         after = self.plain.point(boundary)
         fillers = self.fillers[: len(after.starts) - 1]
         return CanonicalConfiguration(after, (*fillers, filler), self.open_root)

@@ -354,11 +354,8 @@ class ConstrainedConfiguration:
                 f"no step from {self.canonical.plain.cursor} to {boundary} with the label {label} "
                 "obeys the constraints"
             )
-        after = self.canonical.plain.point(boundary)
-        fillers = (*self.canonical.fillers[: len(after.starts) - 1], label is None)
-        return ConstrainedConfiguration(
-            CanonicalConfiguration(after, fillers, self.canonical.open_root), self.limits
-        )
+        after = self.canonical.complete(boundary, filler=label is None)
+        return ConstrainedConfiguration(after, self.limits)
 
     def _ways(self) -> dict[int, bool]:
         """The candidates, and whether their spans may be fillers: rule (f)."""

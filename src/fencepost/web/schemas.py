@@ -156,7 +156,7 @@ class RequestBase(BaseModel):
     draw: bool = Field(False, description="Whether to include drawings as SVG.")
     steps: bool = Field(
         False,
-        description="Whether to include the steps of greedy search, which is then used for parsing; "
+        description="Whether to include the steps of greedy search, which then makes the parse; "
         "not with beams.",
     )
 

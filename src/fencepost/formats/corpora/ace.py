@@ -21,7 +21,7 @@ from typing import NamedTuple
 from fencepost.errors import DataError
 from fencepost.formats.corpora.document import CorpusDocument, Split, document_of
 from fencepost.formats.corpora.markup import events
-from fencepost.formats.corpora.sources import best_of, files_below, listed, text_of
+from fencepost.formats.corpora.sources import best_of, corpus_files, listed, text_of
 from fencepost.formats.settings import OnCrossing
 from fencepost.formats.standoff import Mention, passages, sentence_breaks, without_blanks
 
@@ -68,7 +68,7 @@ def ace_documents(
         on_crossing: the policy for crossing entities.
     """
     pairs: dict[tuple[Path, str], dict[str, Path]] = defaultdict(dict)
-    for file in files_below(source):
+    for file in corpus_files(source):
         match = _FILE.fullmatch(file.name)
         if match:
             # DOC.sgm takes precedence over DOC.sgm.gz.

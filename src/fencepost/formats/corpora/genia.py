@@ -19,7 +19,7 @@ from typing import NamedTuple
 from fencepost.errors import DataError
 from fencepost.formats.corpora.document import CorpusDocument, Split, document_of
 from fencepost.formats.corpora.markup import events
-from fencepost.formats.corpora.sources import files_below
+from fencepost.formats.corpora.sources import corpus_files
 from fencepost.formats.standoff import WORD, Mention, Passage, passages
 
 TYPES = ("DNA", "RNA", "protein", "cell_line", "cell_type")
@@ -82,7 +82,7 @@ def genia_documents(
 def _corpus_file(source: Path) -> Path:
     if source.is_file():
         return source
-    below = files_below(source)
+    below = corpus_files(source)
     for name in _NAMES:
         for file in below:
             if file.name.removesuffix(".gz") == name:

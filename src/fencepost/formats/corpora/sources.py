@@ -13,7 +13,7 @@ from fencepost.formats.files import Source
 _SHOWN = 5  # names in a message
 
 
-def files_below(folder: Path) -> list[Path]:
+def corpus_files(folder: Path) -> list[Path]:
     """All files below a folder, in order of name."""
     if not folder.is_dir():
         raise DataError("there is no such folder", path=str(folder))

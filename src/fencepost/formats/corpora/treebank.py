@@ -16,7 +16,7 @@ from pathlib import Path
 from fencepost.errors import DataError
 from fencepost.formats.cleaning import TRACE, clean
 from fencepost.formats.corpora.document import CorpusDocument, Split
-from fencepost.formats.corpora.sources import best_of, files_below, listed, text_of
+from fencepost.formats.corpora.sources import best_of, corpus_files, listed, text_of
 from fencepost.formats.ptb import chunks
 from fencepost.formats.settings import ReadSettings
 from fencepost.structure import Parse, Sentence, Span, Tree
@@ -54,7 +54,7 @@ def ptb_documents(source: Path, *, encoding: str = "utf-8") -> Iterator[CorpusDo
 def _wsj_sections(source: Path) -> Mapping[int, dict[str, Path]]:
     """The files of each section by name, from the only folder with all sections."""
     roots: dict[Path, dict[int, dict[str, Path]]] = {}
-    for file in files_below(source):
+    for file in corpus_files(source):
         match = _WSJ_FILE.fullmatch(file.name)
         if match and re.fullmatch("[0-9][0-9]", file.parent.name):
             sections = roots.setdefault(file.parent.parent, defaultdict(dict))
@@ -93,7 +93,7 @@ def ctb_documents(
         encoding: the encoding of the files; by default UTF-8 where it works, else GB18030.
     """
     files: dict[int, list[Path]] = defaultdict(list)
-    for file in files_below(source):
+    for file in corpus_files(source):
         match = _CTB_FILE.fullmatch(file.name)
         if match:
             files[int(match[1])].append(file)
