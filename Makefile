@@ -64,7 +64,7 @@ docs: .venv/.dev  ## build the documentation into site/
 .PHONY: site
 site: export FENCEPOST_SITE := 1
 site: docs  ## the docs, and at try/ the page that parses in the browser: static files for any host
-	$(BIN)/fencepost export-web en-small site/try
+	$(BIN)/fencepost export-web -o site/try
 
 clean:
 	rm -rf .venv site dist tests/web/node_modules .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache

@@ -166,9 +166,24 @@ class TestGrammar:
     @pytest.mark.parametrize(
         ("option", "commands"),
         [
-            ("--device", ("parse", "search", "evaluate", "calibrate", "audit", "serve")),
-            ("-m, --model", ("parse", "search", "evaluate", "calibrate", "audit", "serve")),
-            ("-o, --out", ("parse", "draw", "convert", "merge", "prepare", "analyse", "audit")),
+            (
+                "--device",
+                ("parse", "search", "evaluate", "calibrate", "audit", "serve", "finetune", "train"),
+            ),
+            (
+                "-m, --model",
+                (
+                    *("parse", "search", "evaluate", "calibrate", "audit", "serve", "finetune"),
+                    "export-web",
+                ),
+            ),
+            (
+                "-o, --out",
+                (
+                    *("parse", "draw", "convert", "merge", "prepare", "analyse", "audit"),
+                    *("finetune", "train", "export-web"),
+                ),
+            ),
             (
                 "--entity-columns",
                 (
@@ -186,6 +201,34 @@ class TestGrammar:
             _, out, _ = run(command, "--help")
             assert f" {option} " in out, command
             assert "positional" not in out
+
+    def test_help_fits_on_its_lines_and_has_examples(self, run: Run) -> None:
+        for command in COMMANDS:
+            _, out, _ = run(command, "--help")
+            assert re.search(r"\n  Examples?:\n    .*fencepost ", out), command
+            assert [line for line in out.splitlines() if len(line) > 80] == [], command
+
+    def test_what_finetune_took_before_are_aliases(
+        self, run: Run, lively: Path, tmp_path: Path
+    ) -> None:
+        command = ("finetune", "nowhere.ptb", "-o", tmp_path / "new")
+        _, _, err = run(*command, "--from", lively, "--format", "ptb")
+        assert err.splitlines() == [
+            f"note: write -m {lively}; the next release needs the option",
+            "note: write --from ptb; the next release needs the option",
+            "fencepost: nowhere.ptb: there is no such file",
+        ]
+        _, _, err = run(*command, "--from", lively, "-m", "en-small")
+        assert err == f"fencepost: -m {lively} and en-small: one of them is expected, not two\n"
+
+    def test_a_device_is_that_of_the_settings(self, run: Run, tmp_path: Path) -> None:
+        garden, out = EXAMPLES / "garden.ptb", ("-o", tmp_path / "new")
+        (tmp_path / "x.toml").write_text(
+            f'[data]\ntrain = [{{path = "{garden}"}}]\nhold_out = 0.5\n[network]\n'
+            'encoder = {kind = "words"}\n[heads.tree]\n[training]\n'
+        )
+        for command in (("train", tmp_path / "x.toml", *out), ("finetune", garden, *out)):
+            assert "training.device: 'abacus'" in run(*command, "--device", "abacus")[2]
 
     def test_outputs_by_position_are_an_alias(self, run: Run, tmp_path: Path) -> None:
         (tmp_path / "x.ptb").write_text("(S (A a))\n")
@@ -481,6 +524,22 @@ class TestScore:
                     write(read(path.with_suffix(".ptb")), path)
             assert json.loads(run("score", *files, "--json")[1])["f1"] < 100
             assert json.loads(run("score", *files, "--json", *options)[1])["f1"] == 100
+
+    def test_names_gold_data_as_analyse_and_evaluate_do(
+        self, run: Run, lively: Path, tmp_path: Path
+    ) -> None:
+        (tmp_path / "x.ptb").write_text("(ROOT (S (NP-SBJ (NN it)) (VP (VBD -LRB-)) (. .)))\n" * 2)
+        (tmp_path / "x.jsonl").write_text(run("convert", tmp_path / "x.ptb", "--to", "jsonl")[1])
+        for path in (tmp_path / "x.ptb", tmp_path / "x.jsonl"):
+            names = {
+                run(*command)[1].partition("gold data: ")[2].splitlines()[0]
+                for command in (
+                    ("score", path, path),
+                    ("analyse", path, path),
+                    ("evaluate", path, "-m", lively, "--task", "tree"),
+                )
+            }
+            assert len(names) == 1
 
     def test_leaves_a_wrapper_out_as_analyse_does(self, run: Run, tmp_path: Path) -> None:
         gold, predicted = tmp_path / "gold.ptb", tmp_path / "predicted.ptb"
@@ -1291,10 +1350,14 @@ class TestParse:
         assert "(0, 4)" in first.splitlines()[-1]
 
     @pytest.mark.parametrize(
-        "option", [("--beam", "1"), ("--n-best", "2"), ("--to", "ptb"), ("-o", "x.ptb")]
+        "option",
+        [
+            *(("--beam", "1"), ("--n-best", "2"), ("--to", "ptb"), ("-o", "x.ptb")),
+            *(("--least-certain", "1"), ("--min-probability", "0.5"), ("--names",)),
+        ],
     )
     def test_steps_are_not_explained_with_what_would_be_ignored(
-        self, parse: Run, option: tuple[str, str]
+        self, parse: Run, option: tuple[str, ...]
     ) -> None:
         status, out, err = parse("The cat sat.", "--explain", *option)
         assert (status, out) == (2, "")
@@ -1482,7 +1545,7 @@ class TestFinetune:
         self, run: Run, lively: Path, tmp_path: Path
     ) -> None:
         data, model = EXAMPLES / "kitchen.train.data", tmp_path / "my model"
-        command = ["finetune", data, "-o", model, "--from", lively]
+        command = ["finetune", data, "-o", model, "-m", lively]
         command += ["--set", "training.epochs=1", "--set", "training.threads=1"]
         status, out, err = run(*command)
         assert status == 0
@@ -1514,7 +1577,7 @@ class TestFinetune:
         monkeypatch.setattr("fencepost.run.training.train.draw_training", interrupted)
         data, model = EXAMPLES / "kitchen.train.ptb", tmp_path / "model"
         status, _, err = run(
-            "finetune", data, "-o", model, "--from", lively, "--set", "training.epochs=2", "-q"
+            "finetune", data, "-o", model, "-m", lively, "--set", "training.epochs=2", "-q"
         )
         assert status == 130
         told = "the same command with --resume goes on from the last checkpoint"
@@ -1539,8 +1602,8 @@ class TestFinetune:
         ["draw", EXAMPLES / "garden.ptb"],
         ["train", "nowhere.toml", "--out", "run"],
         ["finetune", "nowhere.ptb", "-o", "model"],
-        ["finetune", EXAMPLES / "garden.ptb", "-o", "model", "--from", "nowhere"],
-        ["finetune", EXAMPLES / "garden.ptb", "-o", "model", "--format", "xyz"],
+        ["finetune", EXAMPLES / "garden.ptb", "-o", "model", "-m", "nowhere"],
+        ["finetune", EXAMPLES / "garden.ptb", "-o", "model", "--from", "ptb", "--format", "data"],
         ["finetune", EXAMPLES / "garden.ptb", "-o", "model", "--set", "training.epoch=1"],
         ["evaluate", EXAMPLES / "garden.ptb", "-m", "nowhere"],
         ["convert", "nowhere.ptb", "-o", "out.jsonl"],

@@ -24,7 +24,7 @@ def analyse(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="The annotation.")],
     predicted: Annotated[
         list[str],
-        typer.Argument(metavar="PREDICTED...", help="What one or several systems have found."),
+        typer.Argument(metavar="PREDICTED", help="What one or several systems have found."),
     ],
     out: Annotated[
         str | None,
@@ -63,7 +63,7 @@ def analyse(
 
     Examples:
       fencepost analyse gold.ptb predicted.ptb -o report.html
-      fencepost analyse gold.ptb greedy.ptb beam.ptb --name greedy --name "beam 8" -o report.html
+      fencepost analyse gold.ptb greedy.ptb beam.ptb -o report.html
       fencepost analyse gold.jsonl predicted.jsonl --task entities --json
     """
     from fencepost.formats import ReadSettings

@@ -23,7 +23,7 @@ _ENDS = (5, 3)  # words that are left of a long span, at its beginning and at it
 
 
 def audit(
-    sources: Annotated[list[str], typer.Argument(metavar="FILE...", help="Annotated sentences.")],
+    sources: Annotated[list[str], typer.Argument(metavar="FILE", help="Annotated sentences.")],
     model: opt.ChosenModel = None,
     top: Annotated[int, typer.Option(min=1, help="How many sentences are listed.")] = 20,
     task: opt.Task = None,
@@ -56,7 +56,7 @@ def audit(
 
     Examples:
       fencepost audit dev.ptb
-      fencepost audit dev.jsonl -m runs/gum/model --task entities --top 100 -o doubts.tsv
+      fencepost audit dev.jsonl -m runs/gum/model --top 100 -o doubts.tsv
       fencepost audit dev.jsonl --task entities -o tasks.json
     """
     from fencepost.formats import ReadSettings

@@ -9,16 +9,19 @@ from typing import Annotated
 import typer
 
 from fencepost.cli import options as opt
+from fencepost.errors import ConfigError
 
 
 def export_web(
-    model: Annotated[
-        str,
-        typer.Argument(metavar="MODEL", help="A model that ships with fencepost, or a folder."),
-    ],
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="It is made; a former page in it is replaced.")
-    ],
+    first: opt.Positional = None,
+    second: opt.Positional = None,
+    model: opt.ChosenModel = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", "-o", metavar="FOLDER", help="It is made; a former page in it is replaced."
+        ),
+    ] = None,
     runtime: Annotated[
         Path | None,
         typer.Option(
@@ -34,17 +37,26 @@ def export_web(
     any path. Texts stay in the browser. Weights have 8 bits there, and search is greedy.
 
     Examples:
-      fencepost export-web en-small page
-      fencepost export-web runs/trees/model page --runtime onnxruntime-web-1.30.0.tgz
+      fencepost export-web -o page
+      fencepost export-web -m runs/trees/model -o page
+      fencepost export-web -o page --runtime onnxruntime-web-1.30.0.tgz
       python -m http.server --directory page
     """
+    from fencepost.checkpoints.shipped import DEFAULT
     from fencepost.run.browser.export import export
 
     def note(text: str) -> None:
         if not quiet:
             print(f"fencepost: {text}", file=sys.stderr, flush=True)
 
-    exported = export(model, folder, runtime=runtime, step=note)
+    if first is not None:
+        model = opt.of_alias(f"-m {first}", first, model, quiet=quiet)
+    if second is not None:
+        out = opt.of_alias(f"-o {second}", second, out, quiet=quiet)
+    if out is None:
+        raise ConfigError("a page is several files: -o FOLDER")
+    folder = Path(out)
+    exported = export(model or DEFAULT, folder, runtime=runtime, step=note)
     sizes = exported.bytes
     whole, own = (
         sum(size for name, size in sizes.items() if name.startswith(part)) / 1e6

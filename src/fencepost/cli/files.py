@@ -141,7 +141,7 @@ def merge(
 def prepare(
     corpus: Annotated[
         Literal["ptb", "ctb7", "genia", "ace2004", "ace2005"],
-        typer.Argument(metavar="ptb|ctb7|genia|ace2004|ace2005", help="Which corpus."),
+        typer.Argument(metavar="CORPUS", help="Which corpus."),
     ],
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Its original files.")],
     positional: opt.Positional = None,
@@ -161,7 +161,7 @@ def prepare(
 
     Examples:
       fencepost prepare ptb LDC99T42 -o data/ptb
-      fencepost prepare ctb7 LDC2010T07 -o data/ctb7 --train a.txt --dev b.txt --test c.txt
+      fencepost prepare ctb7 LDC2010T07 -o ctb7 --train a --dev b --test c
     """
     from fencepost.run.prepare import prepare as run
 

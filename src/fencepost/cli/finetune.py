@@ -16,7 +16,7 @@ from fencepost.cli.train import needing_torch, show_training, stoppable, told_on
 def finetune(
     data: Annotated[
         list[str],
-        typer.Argument(metavar="DATA...", help="Annotated files: trees, entities or both."),
+        typer.Argument(metavar="DATA", help="Annotated files: trees, entities or both."),
     ],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="MODEL", help="The folder of the new model.")
@@ -27,21 +27,17 @@ def finetune(
             "--dev", metavar="DATA", help="Files to choose the best epoch by; else a part of DATA."
         ),
     ] = None,
-    base: Annotated[
-        str,
-        typer.Option(
-            "--from",
-            metavar="MODEL",
-            help="The model to start from.",
-            autocompletion=opt.models,
-        ),
-    ] = "en-small",
-    format_: Annotated[
+    model: opt.ChosenModel = None,
+    from_: Annotated[
         str | None,
-        typer.Option("--format", help="Format of DATA; without it, what the suffix tells."),
+        typer.Option(
+            "--from", metavar="FORMAT", help="Format of DATA; without it, what the suffix tells."
+        ),
     ] = None,
+    format_: Annotated[str | None, typer.Option("--format", hidden=True)] = None,
     entity_columns: opt.EntityColumns = None,
     seed: Annotated[int, typer.Option(help="Of chance.")] = 1,
+    device: opt.TrainingDevice = None,
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting, as in training.epochs=20."),
@@ -58,13 +54,14 @@ def finetune(
 
     Examples:
       fencepost finetune train.data -o my-model
-      fencepost finetune train.ptb --dev dev.ptb -o my-model --from en-small
+      fencepost finetune train.ptb --dev dev.ptb -o my-model -m en-small
       fencepost finetune train.data -o my-model --resume
     """
     with needing_torch("finetune"):
         from fencepost.run.training.finetune import planned, run_finetuning
         from fencepost.training.processes import join_processes
 
+    model, format_ = _model_and_format(model, from_, format_, quiet=quiet)
     reading = {"format": format_, "entity_columns": opt.columns(entity_columns)}
     processes = join_processes()
     quiet = quiet or not processes.is_main
@@ -74,10 +71,10 @@ def finetune(
                 data,
                 out,
                 dev=dev or (),
-                base=base,
+                base=model,
                 seed=seed,
                 reading={key: value for key, value in reading.items() if value is not None},
-                changes=changes or (),
+                changes=opt.with_device(changes, device),
                 resume=resume,
             )
         if not quiet:
@@ -85,3 +82,18 @@ def finetune(
         bar = TrainingBar(settings.training.epochs, quiet=quiet)
         events = run_finetuning(settings, out, resume=resume)
         show_training(events, bar, is_main=processes.is_main)
+
+
+def _model_and_format(
+    model: str | None, from_: str | None, format_: str | None, *, quiet: bool
+) -> tuple[str, str | None]:
+    """The model to start from and the format of the data, also as they were written before."""
+    from fencepost.checkpoints.shipped import DEFAULT
+    from fencepost.formats.registry import FORMATS
+
+    if from_ is not None and from_ not in FORMATS:
+        model = opt.of_alias(f"-m {from_}", from_, model, quiet=quiet)
+        from_ = None
+    if format_ is not None:
+        from_ = opt.of_alias(f"--from {format_}", format_, from_, quiet=quiet)
+    return model or DEFAULT, from_

@@ -61,7 +61,7 @@ def trace(
 
 
 def inspect(
-    sources: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders.")],
+    sources: Annotated[list[str], typer.Argument(metavar="FILE", help="Files or folders.")],
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     drop_traces: opt.DropTraces = False,

@@ -25,32 +25,34 @@ if TYPE_CHECKING:
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-From = Annotated[
-    Literal[
-        "ptb", "data", "jsonl", "conll", "brat", "spacy", "conllu", "labelstudio", "doccano", "cas"
-    ]
-    | None,
-    typer.Option("--from", help="Format of the input; without it, what the suffix tells."),
+Readable = Literal[
+    "ptb", "data", "jsonl", "conll", "brat", "spacy", "conllu", "labelstudio", "doccano", "cas"
 ]
-To = Annotated[
-    Literal[
-        "ptb",
-        "pretty",
-        "data",
-        "jsonl",
-        "conll",
-        "brat",
-        "tsv",
-        "html",
-        "spacy",
-        "conllu",
-        "labelstudio",
-        "doccano",
-        "cas",
-    ]
-    | None,
-    typer.Option("--to", help="Format of the output; without it, what the suffix tells."),
+Writable = Literal[
+    "ptb",
+    "pretty",
+    "data",
+    "jsonl",
+    "conll",
+    "brat",
+    "tsv",
+    "html",
+    "spacy",
+    "conllu",
+    "labelstudio",
+    "doccano",
+    "cas",
 ]
+
+
+def format_option(name: str, side: str, formats: Sequence[str]) -> Any:
+    """The option that names a format; a list of them in its place would not fit on a line."""
+    told = f"Format of the {side}: {', '.join(formats)}; without it, what the suffix tells."
+    return typer.Option(name, metavar="FORMAT", help=told)
+
+
+From = Annotated[Readable | None, format_option("--from", "input", get_args(Readable))]
+To = Annotated[Writable | None, format_option("--to", "output", get_args(Writable))]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files, for example gb18030.")]
 OnCrossing = Annotated[
     Literal["error", "drop-sentence", "drop-span"],
@@ -131,8 +133,27 @@ def output_of(out: str | None, positional: str | None, *, quiet: bool) -> str:
         return out or "-"
     if out is not None:
         raise ConfigError(f"{positional} and -o {out}: one output is expected, not two")
-    _note_alias(f"-o {positional}", quiet)
-    return positional
+    return of_alias(f"-o {positional}", positional, quiet=quiet)
+
+
+def of_alias(option: str, value: str, chosen: str | None = None, *, quiet: bool) -> str:
+    """A value as it was written before, with a note.
+
+    Args:
+        option: how it is written now.
+        value: the value.
+        chosen: what the option itself says.
+        quiet: whether nothing is noted.
+    """
+    if chosen not in (None, value):
+        raise ConfigError(f"{option} and {chosen}: one of them is expected, not two")
+    _note_alias(option, quiet)
+    return value
+
+
+def with_device(changes: Sequence[str] | None, device: str | None) -> list[str]:
+    """Changes of settings, with that of --device."""
+    return [*(changes or ()), *([] if device is None else [f"training.device={device}"])]
 
 
 def model_and_files(
@@ -238,6 +259,10 @@ Precision = Annotated[
 ]
 Device = Annotated[
     str, typer.Option(help="What computes the network: cpu; with torch also cuda, cuda:1 or mps.")
+]
+TrainingDevice = Annotated[
+    str | None,
+    typer.Option("--device", help="What trains: cpu, cuda, cuda:1 or mps; else the settings'."),
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads of the processor.")]
 Task = Annotated[
@@ -391,24 +416,8 @@ class Target:
     """The output: its format and its place."""
 
     to: Annotated[
-        Literal[
-            "ptb",
-            "pretty",
-            "data",
-            "jsonl",
-            "conll",
-            "brat",
-            "tsv",
-            "html",
-            "spacy",
-            "conllu",
-            "labelstudio",
-            "doccano",
-            "cas",
-            "parquet",
-        ]
-        | None,
-        typer.Option("--to", help="Format of the output; without it, what the suffix tells."),
+        Literal[Writable, "parquet"] | None,
+        format_option("--to", "output", (*get_args(Writable), "parquet")),
     ] = None
     out: Annotated[
         str,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def parse(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="TEXT|FILE|-...", help="Texts, files, folders, or - ."),
+        typer.Argument(metavar="TEXT|FILE|-", help="Texts, files, folders, or - ."),
     ],
     options: ParseOptions,
     source: opt.Source,
@@ -53,15 +53,15 @@ def parse(
 
     Examples:
       fencepost parse "The cat sat on the mat. It slept."
-      fencepost parse report.txt --task entities --min-probability 0.8 -o report.jsonl
+      fencepost parse report.txt --task entities -o report.jsonl
       fencepost parse report.txt -o report.html
       fencepost parse articles/ -o parsed/ --to jsonl
-      fencepost parse corpus.parquet -o parsed/ --to parquet --engine ray --workers 8
+      fencepost parse corpus.parquet -o parsed/ --to parquet --engine ray
       echo "Ann 's cat slept ." | fencepost parse - --words --task tree --to ptb
-      fencepost parse "I saw the man with the telescope." --task tree --n-best 2 --to pretty
-      fencepost parse "I saw the man with the telescope." --task tree --must 1:4:VP
+      fencepost parse "I saw men with dogs." --task tree --n-best 2 --to pretty
+      fencepost parse "I saw men with dogs." --task tree --must 1:3:VP
       fencepost parse "The cat sat." --explain
-      fencepost parse news.txt --task entities --least-certain 100 --to labelstudio -o tasks.json
+      fencepost parse news.txt --least-certain 100 --to labelstudio -o tasks.json
     """
     tasks = tuple(options.get("tasks") or ())
     if is_corpus(target.out, target.to, engine=corpus.engine, tasks=tasks):
@@ -82,6 +82,9 @@ def parse(
     if target.explain:
         wider = {"--beam": "beams" in options, "--n-best": target.best != 1}
         _refuse(wider, "does not go with --explain, which shows the steps of greedy search")
+        whole = {"--least-certain": target.least_certain, "--names": options.get("names")}
+        whole["--min-probability"] = options.get("min_probability")
+        _refuse(whole, "does not go with --explain, which shows every step")
         formatted = {"--to": target.to, "--out": target.out != "-"}
         _refuse(formatted, "does not go with --explain, which prints a table of steps")
     _parse_texts(inputs, options, source=source, target=target, machine=machine)

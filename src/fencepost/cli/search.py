@@ -64,7 +64,7 @@ class Looking:
 def search(
     pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="What to look for.")],
     inputs: Annotated[
-        list[str], typer.Argument(metavar="TEXT|FILE|-...", help="Texts, files, folders, or - .")
+        list[str], typer.Argument(metavar="TEXT|FILE|-", help="Texts, files, folders, or - .")
     ],
     source: opt.Source,
     machine: opt.Machine,

@@ -72,8 +72,8 @@ def serve(
       fencepost serve
       fencepost serve --port 0 --max-words 5000
       fencepost serve --local page
-      FENCEPOST_TOKEN=secret fencepost serve --host 0.0.0.0 --allow-host parser.example.org
-      curl localhost:8000/v1/parse -H 'Content-Type: application/json' -d '{"text": "It slept."}'
+      FENCEPOST_TOKEN=secret fencepost serve --host 0.0.0.0 --allow-host a.org
+      curl localhost:8000/v1/parse --json '{"text": "It slept."}'
     """
     secret = _token(token, token_file)
     try:

@@ -32,6 +32,7 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting that differs from CONFIG."),
     ] = None,
+    device: opt.TrainingDevice = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Train a model on annotated files.
@@ -42,7 +43,7 @@ def train(
       fencepost train configs/gum-trees.toml --out runs/gum-trees
       fencepost train configs/gum-trees.toml --out runs/gum-trees --resume
       fencepost train configs/gum-trees.toml --out runs/three --seeds 3
-      fencepost train configs/gum-trees.toml --out runs/longer --set training.epochs=20
+      fencepost train configs/gum-trees.toml -o runs/b --set training.epochs=20
     """
     with needing_torch("train"):
         from fencepost.run.training.seeds import run_seeds
@@ -53,7 +54,7 @@ def train(
     processes = join_processes()
     with told_once(processes):
         with processes.together():
-            settings = settings_of_run(config, changes=changes or ())
+            settings = settings_of_run(config, changes=opt.with_device(changes, device))
         events = (
             run_training(settings, out, resume=resume)
             if seeds is None

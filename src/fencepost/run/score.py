@@ -10,7 +10,7 @@ from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.formats import ParseReader, ReadSettings
-from fencepost.formats.cleaning import TRACE
+from fencepost.formats.cleaning import TRACE, without_function
 from fencepost.formats.registry import format_of
 from fencepost.run.progress import Watch, unwatched
 from fencepost.run.sides import Placed, Sides
@@ -26,6 +26,7 @@ from fencepost.scoring import (
 from fencepost.scoring.brackets import without_wrapper
 from fencepost.scoring.entities import Match
 from fencepost.scoring.evalb import Printed, evalb
+from fencepost.structure.brackets import unescape
 from fencepost.structure.span import by_place
 
 Path = str | os.PathLike[str]
@@ -183,6 +184,8 @@ def score_trees(
         report.all.add(counts)
         if counts.length <= parameters.cut_off:
             report.short.add(counts)
+        if not wrapper:
+            gold_side = _as_read(gold_side, settings)
         report.fingerprint.add(gold_side.words, gold_side.brackets)
     return report
 
@@ -227,6 +230,14 @@ def too_short(path: Path | str, sentences: int) -> DataError:
     """The error that one of two files has fewer sentences."""
     return DataError(
         f"this file ends after {sentences} sentences, and the other one goes on", path=str(path)
+    )
+
+
+def _as_read(side: Side, settings: ReadSettings) -> Side:
+    """The same as `evaluate` and `analyse` read it, so that all three name the same data alike."""
+    return side._replace(
+        words=[unescape(word, settings.escapes) for word in side.words],
+        brackets=[(*place, without_function(label or "")) for *place, label in side.brackets],
     )
 
 

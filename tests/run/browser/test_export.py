@@ -171,15 +171,32 @@ def test_the_command_tells_sizes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = tmp_path / "page"
-    monkeypatch.setattr(
-        "sys.argv", ["fencepost", "export-web", str(model), str(page), "--runtime", str(package)]
-    )
+    command = ["fencepost", "export-web", "-m", str(model)]
+    places = ["-o", str(page), "--runtime", str(package)]
+    monkeypatch.setattr("sys.argv", [*command, *places])
     with pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code
     out, err = capsys.readouterr()
     assert re.fullmatch(rf"{page}: \d+ files, .* MB, of which the model has .* MB\n", out)
     assert err.count("fencepost: ") == 3
+
+
+def test_model_and_folder_by_position_are_an_alias(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = str(tmp_path / "page")
+    monkeypatch.setattr("sys.argv", ["fencepost", "export-web", "nowhere", page])
+    with pytest.raises(SystemExit):
+        main()
+    first, second, last = capsys.readouterr().err.splitlines()
+    assert first == "note: write -m nowhere; the next release needs the option"
+    assert second == f"note: write -o {page}; the next release needs the option"
+    assert last.startswith("fencepost: nowhere: there is no such folder")
+    monkeypatch.setattr("sys.argv", ["fencepost", "export-web", "-m", "nowhere"])
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().err == "fencepost: a page is several files: -o FOLDER\n"
 
 
 def test_serve_refuses_what_is_no_page(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def _judged(gold: Sequence[Parse], system: Sequence[Parse | None], layer: Layer)
 def _fingerprint(gold: Sequence[Parse], layer: Layer) -> Fingerprint:
     found = Fingerprint()
     for parse in gold:
-        spans = parse.tree.spans if layer == "tree" and parse.tree is not None else ()
+        spans = parse.tree.unwrapped if layer == "tree" and parse.tree is not None else ()
         if layer == "entities":
             spans = tuple(by_place((parse.entities or ()) + parse.dropped))
         found.add(parse.words, spans)
