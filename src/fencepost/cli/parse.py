@@ -82,8 +82,11 @@ def parse(
     if target.explain:
         wider = {"--beam": "beams" in options, "--n-best": target.best != 1}
         _refuse(wider, "does not go with --explain, which shows the steps of greedy search")
-        whole = {"--least-certain": target.least_certain, "--names": options.get("names")}
-        whole["--min-probability"] = options.get("min_probability")
+        whole = {
+            "--least-certain": target.least_certain is not None,
+            "--min-probability": bool(options.get("min_probability")),
+            "--names": bool(options.get("names")),
+        }
         _refuse(whole, "does not go with --explain, which shows every step")
         formatted = {"--to": target.to, "--out": target.out != "-"}
         _refuse(formatted, "does not go with --explain, which prints a table of steps")

@@ -237,7 +237,9 @@ def _as_read(side: Side, settings: ReadSettings) -> Side:
     """The same as `evaluate` and `analyse` read it, so that all three name the same data alike."""
     return side._replace(
         words=[unescape(word, settings.escapes) for word in side.words],
-        brackets=[(*place, without_function(label or "")) for *place, label in side.brackets],
+        brackets=[
+            (start, end, without_function(label or "")) for start, end, label in side.brackets
+        ],
     )
 
 
