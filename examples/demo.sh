@@ -3,7 +3,8 @@
 set -eu
 cd "$(dirname "$0")"
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+if [ -t 1 ]; then bold='\033[1m' plain='\033[0m'; else bold='' plain=''; fi
+say() { printf "\n$bold%s$plain\n" "$*"; }
 
 say '$ fencepost parse demo.txt'
 cat demo.txt

@@ -83,6 +83,7 @@ def test_it_runs(clone: Path) -> None:
     out = said(clone, "sh", "examples/demo.sh")
     assert "The president of France person 0 23" in out
     assert out.count("entities\n") == len(SENTENCES)
+    assert "\033" not in out  # which is for terminals
 
 
 @pytest.mark.slow
