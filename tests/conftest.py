@@ -1,10 +1,9 @@
-"""Instructions that tests may use, and how Hypothesis draws: CI draws the same each time.
-
-Since these are the same each time, CI draws fewer; a developer's run looks at others, and at more.
-"""
+"""What all tests share: one thread for torch, and how many examples Hypothesis draws."""
 
 import os
+import sys
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Some virtual machines announce AMX and cannot run it: an LSTM in bf16 fails, and with it every
@@ -13,11 +12,19 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 
 IS_CI = "CI" in os.environ
 
+# CI draws the same examples each time; a developer's runs draw fewer, and others each time.
 settings.register_profile(
     "fencepost",
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=IS_CI,
-    max_examples=50 if IS_CI else 100,
+    max_examples=50 if IS_CI else 20,
 )
 settings.load_profile("fencepost")
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    """Torch on one thread, where a test has imported it: two processes share two cores."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)

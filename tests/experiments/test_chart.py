@@ -40,11 +40,6 @@ TREES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 @cache
 def all_trees(start: int, end: int) -> tuple[Places, ...]:
     """The spans of every binary tree over some words."""

@@ -49,11 +49,6 @@ PATHS: list[Numbered] = [  # boundaries and labels of steps that leave the gold 
 ]
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def small_head(*, previous_label: bool = False, dropout: float = 0.0) -> PointingHead:
     torch.manual_seed(1)
     head = PointingHead(

@@ -41,11 +41,6 @@ FLAT: tuple[str, list[list[Any]]] = (
 )
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 @pytest.fixture
 def head() -> SplittingHead:
     torch.manual_seed(3)

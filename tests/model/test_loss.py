@@ -1,7 +1,6 @@
 """Training over what the canonical rules allow: the loss is that of the gold parse."""
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,11 +14,6 @@ from fencepost.model.loss import pointing_loss
 from fencepost.model.stepper import stepper_of
 from fencepost.structure import Parse, Sentence
 from tests.strategies import nested_spans, trees
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 @st.composite

@@ -29,11 +29,6 @@ from tests.reliability.driver import ROOT, Driver
 FILES = ("network.safetensors", "optimizer.safetensors", "state.json", "manifest.json")
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 @pytest.fixture
 def chosen(tmp_path: Path) -> Settings:
     data = write_eight(tmp_path / "data.jsonl")

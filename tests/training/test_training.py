@@ -22,8 +22,7 @@ from tests.eight import LINES, settings, write_eight
 
 
 @pytest.fixture(autouse=True)
-def one_thread_and_no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    torch.set_num_threads(1)
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fencepost.run.training.train.draw_training", lambda *_: None)
 
 

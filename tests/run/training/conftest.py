@@ -1,10 +1,4 @@
 import pytest
-import torch
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 @pytest.fixture
