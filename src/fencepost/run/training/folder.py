@@ -32,13 +32,14 @@ def written(out: Path) -> Iterator[None]:
 
 @contextmanager
 def withdrawn(path: Path) -> Iterator[None]:
-    """Remove the settings of a run that ends before it leaves anything else.
+    """Remove the settings of a run that fails before it leaves anything else.
 
-    They would block the corrected run, which is one with other settings.
+    They would block the corrected run, which is one with other settings. A caller that merely
+    stops listening (`GeneratorExit`) may go on with the run later.
     """
     try:
         yield
-    except BaseException:
+    except (Exception, KeyboardInterrupt):
         with suppress(OSError):
             if all(one.is_dir() or one == path for one in path.parent.rglob("*")):
                 path.unlink()
