@@ -567,6 +567,20 @@ class TestConnections:
 
         asyncio.run(check())
 
+    def test_those_that_come_all_at_once_have_a_moment_to_ask(self) -> None:
+        async def check() -> None:
+            state, idle = ServerState(), IdleConnections(self.IDLE)
+            some = [self.opened(state) for _ in range(5)]
+            connections = [connection for connection, _ in some]
+            idle.sweep(connections, 0.0)
+            assert not any(wire.ended for _, wire in some)
+            for connection in connections[3:]:
+                connection.data_received(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            idle.sweep(connections, 0.1)
+            assert [wire.ended for _, wire in some] == 3 * ["aborted"] + 2 * [""]
+
+        asyncio.run(check())
+
 
 class TestToken:
     @pytest.mark.parametrize(

@@ -108,7 +108,8 @@ class IdleConnections:
             ):
                 one.transport.abort()  # close() would wait until the client takes all
             self._idle[one] = idle
-        unasked = [one for one, idle in self._idle.items() if not idle.place[1]]
+        # one that came since the last sweep may have sent a request that nobody has read yet
+        unasked = [one for one in before if one in self._idle and not self._idle[one].place[1]]
         unasked.sort(key=lambda one: self._idle[one].since)
         for one in unasked[: max(0, len(connections) - self.settings.max_connections)]:
             one.transport.abort()
