@@ -29,7 +29,7 @@ check-code: .venv/.dev
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy
-	$(BIN)/lint-imports --quiet 2>/dev/null || $(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 coverage: .venv/.dev  ## how much of all layers the tests go through; takes half as long again
 	rm -f .coverage .coverage.*
