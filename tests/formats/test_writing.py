@@ -151,6 +151,7 @@ def said(parse: Parse, format: Format) -> object:
 @example([Parse(Sentence(("a", "b")), entities=(Span(0, 1, "X\r"),))])
 @example([Parse(Sentence(("\ufeffa", "b")), entities=(FIRST, LAST))])
 @example([Parse(Sentence(("a", "b")), entities=(FIRST, Span(1, 2, "")))])
+@example([Parse(Sentence(("1 ", "\n1")), entities=(FIRST, LAST))])
 @example([Parse(Sentence(()), entities=()), Parse(Sentence(("a", "b")), entities=(FIRST, LAST))])
 @example([Parse(Sentence(("a", "b")), entities=()), Parse(Sentence(("\ufeffa",)), entities=())])
 def test_what_is_written_is_read_again_or_was_refused(

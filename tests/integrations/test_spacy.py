@@ -21,6 +21,7 @@ from fencepost.errors import ConfigError, DataError, ModelError
 from fencepost.parser.parser import Parser, load
 from fencepost.runtime.manifest import MANIFEST
 from fencepost.structure import Tree
+from fencepost.text.splitters import ENGLISH, SPLITTERS
 from tests.models import lively_model
 
 spacy = pytest.importorskip("spacy")
@@ -293,6 +294,17 @@ class TestSentences:
         assert len(list(nlp(text).sents)) == 3
         with pytest.raises(ConfigError, match="sentences: 'nltk' is unknown; where a Doc has no"):
             pipeline(model, sentences="nltk")
+
+    def test_the_model_names_its_own_splitter(
+        self, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        whole = ENGLISH._replace(sentences=lambda text, words: [words])
+        monkeypatch.setitem(SPLITTERS, "elvish", whole)
+        copied = shutil.copytree(model, tmp_path / "model")
+        config = copied / "config.json"
+        config.write_text(config.read_text().replace('"english"', '"elvish"'))
+        (copied / "manifest.json").unlink()
+        assert len(list(pipeline(str(copied))("It rained. It snowed.").sents)) == 1
 
     @pytest.mark.parametrize("text", ["", " ", "\n\n \n", "\u3000"])
     def test_a_doc_without_words_has_no_trees(self, nlp: Any, text: str) -> None:

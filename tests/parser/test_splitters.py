@@ -5,6 +5,7 @@ import pytest
 from fencepost.checkpoints.loading import load_model
 from fencepost.checkpoints.model import save_model
 from fencepost.errors import ModelError
+from fencepost.integrations import nltk
 from fencepost.parser.parser import Parser
 from fencepost.run.texts import Texts
 from fencepost.text import splitters as module
@@ -35,5 +36,7 @@ def test_a_model_splits_text_by_the_rules_that_it_names(
     assert [parse.words for parse in parser.parse("ab c").sentences] == expected
     (document,) = parser.parse_many(["ab c"])
     assert [parse.words for parse in document.sentences] == expected
+    nltk_parser = nltk.Parser(parser)
+    assert next(nltk_parser.raw_parse("ab c")).leaves() == ["a", "b", "c"]
     item, _ = Texts(["ab c"]).pieces(parser.model.splitter)
     assert [sentence.words for sentence in item.sentences] == expected

@@ -533,6 +533,9 @@ def test_the_parses_are_searched_with_patterns(page: Watched) -> None:
     expect(search(page, str(types[0]), "entities")).to_contain_text("match")
     expect(page.page.locator(".entities .span.found")).to_have_count(types.count(types[0]))
     expect(page.page.locator(".tree .found")).to_have_count(0)
+    page.parse("It rained in Oslo.")
+    box = page.page.get_by_role("search").get_by_label("In", exact=True)
+    expect(box).to_have_value("entities")
 
 
 def test_a_search_follows_a_new_text_and_says_what_is_wrong_with_a_pattern(page: Watched) -> None:
@@ -905,6 +908,12 @@ def test_the_python_that_is_copied_finds_the_same(
     exec(copied(page, card, "Copy as Python"), {})
     obeying = parser().parse(words(), must=[(10, 13, "VP")], tasks=["tree"]).only()
     assert capsys.readouterr().out.splitlines()[0].count("(") == str(obeying.tree).count("(")
+    page.parse()
+    page.layer("entities").get_by_role("button", name="Names only").click()
+    names = parser().parse(TEXT, names=True).entities
+    expect(page.layer("entities").locator("> .drawing .span")).to_have_count(len(names))
+    exec(copied(page, card, "Copy as Python"), {})
+    assert len(capsys.readouterr().out.splitlines()) == 1 + len(names)
 
 
 def test_a_link_has_the_text_behind_the_hash(page: Watched) -> None:

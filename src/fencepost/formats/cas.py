@@ -13,7 +13,7 @@ since XMI names the type of every element; see decision 0023.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -112,18 +112,20 @@ def _read(
         tuple((start - first, end - first) for start, end in words),
         name,
     ).alone()
-    starts, ends = [start for start, _ in words], [end for _, end in words]
+    begins = {start: index for index, (start, _) in enumerate(words)}
+    ends = {end: index for index, (_, end) in enumerate(words, 1)}
     spans = []
     for mention in entities:
-        start, end, label = trimmed(mention, document.text)
-        begin, behind = bisect_left(starts, start), bisect_right(ends, end)
-        if starts[begin : begin + 1] != [start] or ends[behind - 1 : behind] != [end]:
+        # A word may have blanks at its ends; elsewhere, blanks were marked by mistake.
+        is_exact = mention.start in begins and mention.end in ends
+        start, end, label = mention if is_exact else trimmed(mention, document.text)
+        if start not in begins or end not in ends:
             raise DataError(
                 f"{label} at characters {start} to {end} does not begin and end with words of its "
                 f"sentence: {document.text[start:end]!r:.100}",
                 kind="misaligned",
             )
-        spans.append(Span(begin, behind, label))
+        spans.append(Span(begins[start], ends[end], label))
     yield parse_with_entities(sentence, spans, on_crossing=settings.on_crossing)
 
 

@@ -14,7 +14,6 @@ from fencepost.parser import parser as fencepost
 from fencepost.parser.inputs import typed_repr
 from fencepost.parser.options import ParseOptions
 from fencepost.structure import Document, Parse, Sentence
-from fencepost.text.splitters import ENGLISH
 
 try:
     from nltk.parse.api import ParserI
@@ -81,7 +80,7 @@ class Parser(ParserI):  # type: ignore[misc]
 
     def raw_parse(self, sentence: str, *, n_best: int | None = None) -> Iterator[Tree]:
         """The trees of a text, which is split into words as one sentence."""
-        return next(self._found(iter([_sentence_of_text(sentence)]), n_best))
+        return next(self._found(iter([self._sentence_of_text(sentence)]), n_best))
 
     def raw_parse_sents(
         self, sentences: Iterable[str], *, n_best: int | None = None
@@ -91,7 +90,14 @@ class Parser(ParserI):  # type: ignore[misc]
             raise TypeError(
                 f"many texts were expected, not one; for that there is raw_parse({sentences!r})"
             )
-        return self._found((_attempted(_sentence_of_text, text) for text in sentences), n_best)
+        return self._found((_attempted(self._sentence_of_text, text) for text in sentences), n_best)
+
+    def _sentence_of_text(self, text: object) -> Sentence:
+        if not isinstance(text, str):
+            raise TypeError(
+                f"text was expected, not {typed_repr(text)}; for words there is parse({text!r})"
+            )
+        return self.parser.model.splitter.sentence(text)
 
     def _found(self, sentences: Iterator[Input], n_best: int | None) -> Iterator[Iterator[Tree]]:
         k = self.n_best if n_best is None else whole_number("n_best", n_best)
@@ -168,11 +174,3 @@ def _hint(word: object) -> str:
         case list() | tuple():
             return "; for several sentences there is parse_sents"
     return ""
-
-
-def _sentence_of_text(text: object) -> Sentence:
-    if not isinstance(text, str):
-        raise TypeError(
-            f"text was expected, not {typed_repr(text)}; for words there is parse({text!r})"
-        )
-    return ENGLISH.sentence(text)

@@ -7,8 +7,9 @@ So it imports quickly, and has no effects before the component is made.
 # spaCy checks settings by the annotations of `make`, which have to be types and not strings.
 import io
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from inspect import Parameter, Signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,7 +39,6 @@ from fencepost.integrations.extensions import EXTENSIONS, register
 from fencepost.integrations.span_groups import NonConstituentError, Outcome, keep
 from fencepost.parser.options import OPTIONS, ManyOptions, Option
 from fencepost.structure import Document
-from fencepost.text.splitters import ENGLISH
 
 if TYPE_CHECKING:
     from fencepost.parser.options import CheckedOptions
@@ -196,7 +196,7 @@ class Fencepost(Pipe):  # type: ignore[misc]
         """Parse Docs, all of their sentences together, and store the results."""
         parser, asked = self.parser, self._asked
         assert asked is not None
-        splitter = _SPLITTERS[self.settings.sentences]
+        splitter = partial(_SPLITTERS[self.settings.sentences], parser)
         words = [_words(doc, splitter) for doc in docs]
         inputs = (sentence_of(sentence, None) for sentences in words for sentence in sentences)
         documents = iter(list(parser.stream(inputs, asked)))
@@ -300,13 +300,18 @@ def _read(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
 
-_SPLITTERS: dict[str, Splitter] = {
-    "fencepost": lambda doc: ENGLISH.starts(doc.text),
-    "spacy": lambda doc: [
-        token.idx
-        for token, starts in zip(doc, Sentencizer().predict([doc])[0], strict=True)
-        if starts
-    ],
+def _fencepost_starts(parser: "Parser", doc: Doc) -> Sequence[int]:
+    return parser.model.splitter.starts(doc.text)
+
+
+def _spacy_starts(parser: "Parser", doc: Doc) -> Sequence[int]:
+    is_start = Sentencizer().predict([doc])[0]
+    return [token.idx for token, starts in zip(doc, is_start, strict=True) if starts]
+
+
+_SPLITTERS: dict[str, Callable[["Parser", Doc], Sequence[int]]] = {
+    "fencepost": _fencepost_starts,
+    "spacy": _spacy_starts,
 }
 
 

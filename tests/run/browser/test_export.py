@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from fencepost.config import HeadsSettings, NetworkSettings
 from fencepost.errors import ConfigError, FencepostError, ModelError
 from fencepost.run.browser import POLICY, is_page, runtime
 from fencepost.run.browser.export import Exported, export
+from fencepost.text.splitters import ENGLISH, SPLITTERS
 from tests.runtime.test_encoder import HEADS, LABELS, of_pieces, of_words, random
 from tests.tiny import tiny_transformer
 
@@ -138,6 +140,18 @@ def test_npm_packs_the_package(
 
 def other_kinds(folder: Path) -> dict[str, Any]:
     return {"words": of_words(), "byte pairs": of_pieces(folder / "roberta", kind="roberta")}
+
+
+def test_a_model_with_a_splitter_of_another_language_is_refused(
+    tmp_path: Path, package: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SPLITTERS, "elvish", ENGLISH._replace(words=lambda text: []))
+    copied = shutil.copytree(model, tmp_path / "model")
+    config = copied / "config.json"
+    config.write_text(config.read_text().replace('"english"', '"elvish"'))
+    (copied / "manifest.json").unlink()
+    with pytest.raises(ModelError, match="rules for English, not by those for 'elvish'"):
+        written(copied, tmp_path / "page", package)
 
 
 @pytest.mark.parametrize("kind", ["words", "byte pairs"])

@@ -44,6 +44,7 @@ from fencepost.runtime.tokenizer import restore_cutter
 from fencepost.runtime.weights import Weights
 from fencepost.tasks.labels import NO_LABELS, split
 from fencepost.tasks.layers import POINTING
+from fencepost.text.splitters import ENGLISH, splitter_of
 
 STATIC = Path(__file__).parents[2] / "web" / "static"
 MOST_WORDS = 2_000  # of a sentence, as a parser takes them
@@ -121,6 +122,11 @@ def _write_model(source: Path, folder: Path, *, name: str) -> None:
         if sizes is None or not isinstance(model.network.encoder, TransformerSettings):
             raise ModelError(
                 f"{source}: in a browser, only models with a transformer like BERT work"
+            )
+        if splitter_of(model.network.splitter) is not ENGLISH:
+            raise ModelError(
+                f"{source}: in a browser, texts are split by the rules for English, not by those "
+                f"for {model.network.splitter!r}"
             )
         cutter = restore_cutter(
             model.pieces, model.path, vectors=sizes.vocab_size, window=sizes.window

@@ -3,7 +3,7 @@
 import { make, percent, quoted } from "./elements.js";
 import { shownLabel } from "./looks.js";
 
-const SURE = 0.9; // spans below are told and marked
+const SURE = 90; // in %, as it is shown; spans below are told and marked
 const MOST = 3; // that are told
 
 /**
@@ -23,7 +23,7 @@ export function leastSure(rows) {
     if (known) known.joined += `+${label}`;
     else steps.set(key, { start, end, label, joined: label, probability });
   }
-  const doubts = [...steps.values()].filter(({ probability }) => probability < SURE);
+  const doubts = [...steps.values()].filter(({ probability }) => Math.round(100 * probability) < SURE);
   return doubts.sort((a, b) => a.probability - b.probability).slice(0, MOST);
 }
 
@@ -46,7 +46,9 @@ export function certainty({ rows, words, onSpan }) {
         "button",
         { type: "button", className: "doubt", dir: "auto", onclick: () => onSpan(span) },
         make("b", { textContent: shownLabel(span.joined) }),
-        ` ${quoted(words, span.start, span.end, 7)} ${percent(span.probability)}`,
+        " ",
+        make("bdi", { textContent: quoted(words, span.start, span.end, 7) }),
+        ` ${percent(span.probability)}`,
       ),
     ),
   );

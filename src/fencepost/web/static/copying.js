@@ -35,7 +35,8 @@ export function brackets({ words, tags, tree }) {
  *
  * @param {string} model its name.
  * @param {string | string[]} given a text, or the words of a sentence.
- * @param {Object<string, {must: [], forbid: []}>} queries what each layer obeys.
+ * @param {Object<string, {must: [], forbid: [], names?: boolean}>} queries what each layer obeys,
+ *   and whether it has names only.
  * @param {string[]} search the arguments that search as the provider does.
  */
 export function python(model, given, queries, search = []) {
@@ -44,17 +45,18 @@ export function python(model, given, queries, search = []) {
   const lines = ["import fencepost", "", `parser = fencepost.load(${literal(model)})`];
   const layers = Object.keys(queries);
   const obeying = layers.filter((layer) => {
-    const { must, forbid } = queries[layer];
-    return must.length + forbid.length > 0;
+    const { must, forbid, names } = queries[layer];
+    return names || must.length + forbid.length > 0;
   });
   const calls = obeying.length
     ? layers.map((layer) => ({ tasks: [layer], ...queries[layer] }))
     : [{ tasks: layers, must: [], forbid: [] }];
-  for (const { tasks, must, forbid } of calls) {
+  for (const { tasks, must, forbid, names } of calls) {
     const options = [
       obeying.length ? `tasks=${literal(tasks)}` : "",
       must.length ? `must=[${must.map(spanLiteral).join(", ")}]` : "",
       forbid.length ? `forbid=[${forbid.map(spanLiteral).join(", ")}]` : "",
+      names ? "names=True" : "",
       ...search,
     ].filter(Boolean);
     lines.push(`document = parser.parse(${[input, ...options].join(", ")})`);

@@ -35,7 +35,7 @@ export class Finding {
       make(
         "p",
         { id: "pattern-hint", className: "hint" },
-        "Patterns are those of fencepost search, without names: ",
+        "Patterns are the plainer ones of fencepost search: ",
         ...EXAMPLES.flatMap((text) => [make("code", { textContent: text }), " "]),
       ),
     );
@@ -57,10 +57,12 @@ export class Finding {
   take(cards) {
     this.cards = cards;
     const [first] = cards;
+    const chosen = this.layers.value;
     const layers = Object.keys(NAMES).filter((layer) => first?.sentence()[layer]);
     this.layers.replaceChildren(
       ...layers.map((layer) => make("option", { value: layer, textContent: NAMES[layer] })),
     );
+    if (layers.includes(chosen)) this.layers.value = chosen;
     this.layers.hidden = layers.length < 2;
     this.element.hidden = !layers.length;
     this.search();
@@ -103,13 +105,12 @@ export class Finding {
     const { words } = this.cards[index].sentence();
     const { left, right, probability } = node;
     const isWord = node.kind === "word";
-    const chance = probability === null ? "" : ` ${percent(probability)}`;
     const lead = button("", () => this.cards[index].show(node, layer), { className: "quiet" });
     lead.append(
       make("span", { className: "number", textContent: index + 1 }),
       ...(isWord ? [] : [make("b", { textContent: shownLabel(node.label) })]),
-      make("span", { dir: "auto", textContent: quoted(words, left, right) }),
-      chance,
+      make("span", { className: "words", dir: "auto", textContent: quoted(words, left, right) }),
+      ...(probability === null ? [] : [make("span", { textContent: percent(probability) })]),
     );
     return make("li", {}, lead);
   }

@@ -57,7 +57,7 @@ export class LayerView {
 
   /** What the parse that is shown obeys. */
   get query() {
-    return asked(this.obeyed);
+    return { ...asked(this.obeyed), names: this.#showsNames };
   }
 
   /** Whether there are no answers to questions about a sentence of this length. */
