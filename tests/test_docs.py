@@ -37,6 +37,7 @@ from docs.hooks import on_nav
 from docs.make_pictures import FOLDER, pictures, write_pictures
 from mkdocs.structure.nav import Navigation
 
+from fencepost.formats.registry import FORMATS
 from tests.docs.generated import COMMANDS, command_line_page, help_of, options_page, settings_page
 from tests.docs.links import broken, broken_in_site, in_markdown
 from tests.docs.pages import REASONS, ROOT, RUN, blocks, name, pages, prose
@@ -140,7 +141,14 @@ def test_every_path_in_the_prose_exists(page: str) -> None:
 
 @pytest.mark.parametrize("page", MADE)
 def test_a_page_made_from_the_code_is_up_to_date(page: str) -> None:
-    assert (ROOT / page).read_text() == MADE[page](), ANEW
+    assert (ROOT / page).read_text() == MADE[page](), f"{ANEW} {page}"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_each_format_is_explained(format: str) -> None:
+    row = rf"^\| `{format}` \|.*\(\.\./reference/formats\.md#([\w-]+)\)"
+    link = re.search(row, (ROOT / "docs/guides/files.md").read_text(), re.MULTILINE)
+    assert link, "a row of docs/guides/files.md that links to its section"
 
 
 def test_the_pictures_are_what_the_library_draws() -> None:
@@ -340,14 +348,18 @@ def write_outputs(wanted: list[str]) -> list[str]:
 
 def command(arguments: list[str]) -> int:
     wanted = [argument for argument in arguments if argument != "--outputs"]
-    if unknown := set(wanted) - set(PAGES):
+    if unknown := set(wanted) - {*PAGES, *MADE}:
         print(f"no such page: {', '.join(sorted(unknown))}", file=sys.stderr)  # noqa: T201
         return 2
     if "--outputs" in arguments:
         notes = write_outputs(wanted or PAGES)
         print(*notes, sep="\n", end="\n" if notes else "", file=sys.stderr)  # noqa: T201
         return 1 if notes else 0
-    write_anew(wanted or PAGES, made=not wanted)
+    made = [page for page in wanted if page in MADE]
+    for page in made:
+        (ROOT / page).write_text(MADE[page]())
+    if not wanted or set(wanted) - set(made):
+        write_anew([page for page in wanted or PAGES if page not in made], made=not wanted)
     return 0
 
 

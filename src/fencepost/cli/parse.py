@@ -84,8 +84,11 @@ def parse(
         _refuse(wider, "does not go with --explain, which shows the steps of greedy search")
         whole = {
             "--least-certain": target.least_certain is not None,
-            "--min-probability": bool(options.get("min_probability")),
-            "--names": bool(options.get("names")),
+            **{
+                f"--{name.replace('_', '-')}": bool(options.get(name))
+                for name, one in OPTIONS.items()
+                if one.filters
+            },
         }
         _refuse(whole, "does not go with --explain, which shows every step")
         formatted = {"--to": target.to, "--out": target.out != "-"}

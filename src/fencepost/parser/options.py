@@ -63,6 +63,7 @@ class Option:
     # As plain data in the record of a corpus run; None: the value may differ within a run.
     record: Callable[[Any], Any] | None = lambda value: value
     placed: bool = False  # whether it counts the words of one sentence
+    filters: bool = False  # whether it leaves out spans of the parse
 
     def checked(self, name: str, value: Any) -> Any:
         """Validate a value and return the one to use.
@@ -136,10 +137,18 @@ class ManyOptions(TypedDict, total=False):
         Option("Width of the beam; 1 is greedy. Without it, the model's own.", check=_unchecked),
     ]
     min_probability: Annotated[
-        float, Option("Leave out entities that are less probable.", 0.0, minimum=0, maximum=1)
+        float,
+        Option(
+            "Leave out entities that are less probable.", 0.0, minimum=0, maximum=1, filters=True
+        ),
     ]
     names: Annotated[
-        bool, Option("Leave out entities that are no names: whose head is no proper noun.", False)
+        bool,
+        Option(
+            "Leave out entities that are no names: whose head is no proper noun.",
+            default=False,
+            filters=True,
+        ),
     ]
     labels: Annotated[
         Iterable[str] | None,
