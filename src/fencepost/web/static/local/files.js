@@ -11,7 +11,7 @@ export class Damaged extends Error {}
 export async function sha256(bytes) {
   if (!globalThis.crypto?.subtle)
     throw new Damaged(
-      "This page cannot check its files here: open it with https, or on this machine.",
+      "This page cannot check its files here: open it with https, or as http://localhost.",
     );
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -100,10 +100,11 @@ async function load(onProgress) {
   const model = await files.json(MODEL);
   const names = model.graphs.map((/** @type {string} */ name) => `model/${name}`);
   const total = files.size([WASM, TABLES, WEIGHTS, ...names]);
+  const what = `Loading the model, ${Math.ceil(total / 1e6)}\u00a0MB`;
   let done = 0;
   const onBytes = (/** @type {number} */ bytes) => {
     done += bytes;
-    onProgress({ what: "Loading the model", share: done / total });
+    onProgress({ what, share: done / total });
   };
   const [wasm, tables, weights, ...graphs] = await Promise.all(
     [WASM, TABLES, WEIGHTS, ...names].map((name) => files.bytes(name, onBytes)),
