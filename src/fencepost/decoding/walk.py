@@ -39,7 +39,6 @@ class Policy(Protocol):
             number: of choices made before: even for boundaries, odd for labels
             rows: the numbers of the active rows, (active rows,)
         """
-        ...
 
 
 def likeliest(log_probs: Floats, number: int, rows: Ints) -> Ints:

@@ -19,7 +19,6 @@ class Encoder(Protocol):
 
     def __call__(self, inputs: Any) -> Floats:
         """(batch, n + 2, width)."""
-        ...
 
 
 class WordEncoder:
