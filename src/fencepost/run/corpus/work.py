@@ -12,6 +12,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -173,9 +174,7 @@ def tries_of(job: Job, portion: Portion) -> int:
 def given_up(job: Job, portion: Portion) -> Done:
     """The portion as one that cannot be parsed."""
     error = f"{MOST_TRIES} workers died while they parsed this; memory may be short"
-    records = [_record(job, shard) for shard in portion.shards]
-    for record in records:
-        record.error = error
+    records = [replace(_record(job, shard), error=error) for shard in portion.shards]
     return Done(portion.number, records)
 
 
@@ -204,10 +203,10 @@ def _written(job: Job, shard: Shard, documents: Iterator[Document], clock: _Cloc
     try:
         with whole(job.target(shard), job.work) as raw:
             file = Hashed(raw)
-            with results(file, job.format) as found:
+            with results(file, job.format) as write:
                 for document in documents:
                     with clock.stage("writing"):
-                        found.add(document)
+                        write(document)
                     record.rows += 1
                     record.sentences += len(document.sentences)
                     record.words += sum(len(parse.words) for parse in document.sentences)
@@ -326,9 +325,14 @@ class _Clock:
         self._started = time.perf_counter()
         self._stages: Counter[str] = Counter()
 
-    def stage(self, name: str) -> _Timed:
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
         """Counts the time in its block."""
-        return _Timed(self._stages, name)
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._stages[name] += time.perf_counter() - started  # type: ignore[assignment]
 
     def seconds(self) -> dict[str, float]:
         """Of each stage, up to now."""
@@ -336,14 +340,3 @@ class _Clock:
         known = {name: self._stages[name] for name in ("reading", "writing")}
         parsing = total - sum(known.values())
         return {"reading": known["reading"], "parsing": parsing, "writing": known["writing"]}
-
-
-class _Timed:
-    def __init__(self, stages: Counter[str], name: str) -> None:
-        self._stages, self._name = stages, name
-
-    def __enter__(self) -> None:
-        self._started = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        self._stages[self._name] += time.perf_counter() - self._started  # type: ignore[assignment]
