@@ -21,9 +21,9 @@ from typing import Any, BinaryIO, Literal, cast
 from fencepost.errors import DataError
 from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.files import decoding_message, has_byte_lines
-from fencepost.formats.jsonl import id_of
+from fencepost.formats.jsonl import id_of, object_in
 from fencepost.run.corpus.store import files_at, opened, pyarrow
-from fencepost.run.texts import given_by, object_in, paragraphs
+from fencepost.run.texts import given_by, paragraphs
 from fencepost.structure import Sentence
 from fencepost.text.splitters import ENGLISH, Splitter
 
