@@ -16,9 +16,9 @@ from fencepost.errors import ConfigError, DataError
 from fencepost.formats import ParseReader, WriteSettings
 from fencepost.formats.files import (
     STANDARD,
-    OutputError,
     atomic_output,
     is_folder,
+    output_errors,
     output_path,
     without_surrogates,
 )
@@ -123,7 +123,8 @@ def draw(
                 except DataError as error:
                     missed.append(error)
                     continue
-                _make_folder(folder)
+                with output_errors(folder):
+                    folder.mkdir(parents=True, exist_ok=True)
                 _write(folder / f"{drawing.number:04}-{drawing.layer}.{kind}", made)
     return Drawn(chosen.drawings - len(missed), missed)
 
@@ -242,10 +243,3 @@ def _part(parse: Parse, wanted: Wanted) -> str:
 def _write(path: str | os.PathLike[str], data: bytes) -> None:
     with atomic_output(path) as file:
         file.write(data)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot be written: {error.strerror}", path=str(folder)) from error
