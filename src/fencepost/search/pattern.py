@@ -187,11 +187,8 @@ class _Search:
         family = self._families.get(relation)
         if family is None:
             argument = relation.argument
-            if isinstance(argument, NodePattern):
-                family = family_of(relation.sign, self.nodes(argument))
-            else:
-                family = family_of(relation.sign, argument)
-            self._families[relation] = family
+            among = self.nodes(argument) if isinstance(argument, NodePattern) else argument
+            family = self._families[relation] = family_of(relation.sign, among)
         return family
 
     # With names.
