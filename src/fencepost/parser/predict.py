@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
 
@@ -148,7 +148,10 @@ def search(
             for before, after, row in zip(combinations, longer, parses, strict=True):
                 extended = before[rank : rank + 1] if agrees else before
                 after += ({**layers, layer: parse} for layers in extended for parse in row)
-        combinations = [nlargest(best, row, key=_log_prob) for row in longer]
+        combinations = [
+            nlargest(best, row, key=lambda layers: sum(one.log_prob for one in layers.values()))
+            for row in longer
+        ]
     return [
         [
             parse_of(
@@ -167,10 +170,6 @@ def search(
 def layers_of(model: Model, options: CheckedOptions) -> list[str]:
     """The layers to parse, the tree first."""
     return [name for name in POINTING if name in options.tasks and name in model.network.layers]
-
-
-def _log_prob(layers: Mapping[str, LayerParse]) -> float:
-    return sum(layer.log_prob for layer in layers.values())
 
 
 def without_crossing(constraints: Constraints | None, tree: Iterable[Span]) -> Constraints:
