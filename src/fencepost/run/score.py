@@ -53,7 +53,7 @@ class TreeReport:
             **every,
             f"length<={self.cut_off}": short,
             "wrapper": "by the parameters" if self.wrapper else "left out",
-            "gold_data": _of_fingerprint(self.fingerprint),
+            "gold_data": self.fingerprint.to_dict(),
         }
 
 
@@ -75,7 +75,7 @@ class EntityReport:
             "types": {name: _of_match(score.types[name]) for name in sorted(score.types)},
             "depth": {name: _of_match(match) for name, match in score.depths.items()},
             "length": {name: _of_match(match) for name, match in score.lengths.items()},
-            "gold_data": _of_fingerprint(self.fingerprint),
+            "gold_data": self.fingerprint.to_dict(),
         }
 
 
@@ -106,15 +106,6 @@ def _of_match(match: Match) -> dict[str, Any]:
         "matched": match.found,
         "gold": match.gold,
         "predicted": match.predicted,
-    }
-
-
-def _of_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
-    return {
-        "sentences": fingerprint.sentences,
-        "words": fingerprint.words,
-        "spans": fingerprint.spans,
-        "sha256": fingerprint.hash,
     }
 
 
