@@ -33,7 +33,6 @@ def predict(
     tasks: Collection[str] | None = None,
     beams: int | None = None,
     canonical: bool = True,
-    batch_words: int = BATCH_WORDS,
     done: Done = no_progress,
 ) -> list[Parse]:
     """The best parse of each sentence.
@@ -44,13 +43,12 @@ def predict(
         tasks: the heads to parse with; None: all.
         beams: the width of the beam, 1 for greedy search; None: the model's own.
         canonical: whether search keeps to the canonical rules, which the paper's does not.
-        batch_words: the number of words in a batch.
         done: called with the number of words after each batch.
     """
     heads = model.heads.names if tasks is None else tuple(tasks)
     options = CheckedOptions(heads, beams_of(model, beams), canonical)
     parses: dict[int, Parse] = {}
-    for rows in by_words([len(sentence) for sentence in sentences], most=batch_words):
+    for rows in by_words([len(sentence) for sentence in sentences], most=BATCH_WORDS):
         batch = [sentences[row] for row in rows]
         parses.update(zip(rows, predict_batch(model, batch, options), strict=True))
         done(sum(map(len, batch)))
