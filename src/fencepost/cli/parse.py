@@ -15,13 +15,12 @@ from fencepost.cli import options as opt
 from fencepost.cli.corpus import Corpus, is_corpus, parse_corpus
 from fencepost.cli.files import tell
 from fencepost.cli.progress import parsing
-from fencepost.cli.reports import told_missed, told_readings, width_of
+from fencepost.cli.reports import tell_missed, told_readings, width_of
 from fencepost.errors import ConfigError, DataError
 from fencepost.parser.options import OPTIONS, ParseOptions
 
 if TYPE_CHECKING:
     from fencepost.formats.registry import Format
-    from fencepost.run.parse import Unparsed
     from fencepost.run.texts import Ended
     from fencepost.structure import Parse
 
@@ -141,7 +140,7 @@ def _parse_texts(
             print(line)
         return
     check_layers(format, asked.tasks)
-    missed: list[Unparsed | DataError] = []
+    missed: list[DataError] = []
     counts: Counter[str] = Counter()
     on_screen = out == "-" and sys.stdout.isatty()
     # On the screen, a bar would stand among the trees.
@@ -158,10 +157,7 @@ def _parse_texts(
             _write(_counted(parsed, counts, format), out, format)
     if folder is None and out != "-":
         tell(counts, target.quiet)
-    for line in told_missed(missed):
-        print(f"fencepost: {line}", file=sys.stderr)
-    if missed:
-        raise typer.Exit(2)
+    tell_missed(missed)
 
 
 def _write(found: Iterable[tuple[Parse, ...]], out: str, format: Format) -> None:
@@ -215,16 +211,13 @@ def _format(out: str, to: str | None, *, folder: Path | None, tasks: Sequence[st
 
 
 def _parsed(
-    parsed: Iterable[tuple[Parse, ...] | Unparsed | Ended], missed: list[Unparsed | DataError]
+    parsed: Iterable[tuple[Parse, ...] | DataError | Ended], missed: list[DataError]
 ) -> Iterator[tuple[Parse, ...]]:
     """The readings of each sentence; sentences without any go to `missed`."""
-    from fencepost.run.parse import Unparsed
-    from fencepost.run.texts import Ended
-
     for one in parsed:
-        if isinstance(one, Unparsed):
+        if isinstance(one, DataError):
             missed.append(one)
-        elif not isinstance(one, Ended):
+        elif isinstance(one, tuple):
             yield one
 
 

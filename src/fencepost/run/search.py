@@ -16,7 +16,6 @@ from fencepost.formats.jsonl import object_in
 from fencepost.formats.registry import FORMATS, bare_suffix
 from fencepost.run.corpus.results import read_documents
 from fencepost.run.corpus.store import is_remote
-from fencepost.run.parse import Unparsed
 from fencepost.run.texts import (
     TABLE_SUFFIXES,
     TEXT_SUFFIXES,
@@ -96,7 +95,7 @@ class Inputs:
         is_text: bool = False,
         entity_columns: tuple[int, ...] | None = None,
     ) -> None:
-        self.missed: list[Unparsed] = []
+        self.missed: list[DataError] = []
         self._kind: Kind = kind
         self._format = format
         self._encoding = encoding
@@ -196,7 +195,8 @@ class Inputs:
                 place = Place(item.path, item.line if item.path else None, number)
                 yield Searched(document.only(), place)
             else:
-                self.missed.append(Unparsed(item.path or "text", item.line, document.status))
+                error = DataError(document.status, path=item.path or "text", line=item.line)
+                self.missed.append(error)
 
 
 def _rows(path: str) -> Iterator[Searched]:
