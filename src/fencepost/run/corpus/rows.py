@@ -155,9 +155,8 @@ def _file_of(shard: Shard) -> Iterator[io.BufferedReader]:
         with opened(shard.source) as file:
             yield cast("io.BufferedReader", file)
         return
-    raw: Any = sys.stdin.buffer
-    if shard.place == "given":
-        raw = io.BytesIO(shard.source.encode("utf-8", "surrogatepass"))
+    given = io.BytesIO(shard.source.encode("utf-8", "surrogatepass"))
+    raw: Any = given if shard.place == "given" else sys.stdin.buffer
     file = io.BufferedReader(raw)
     try:
         yield file

@@ -23,6 +23,7 @@ from fencepost.run.corpus.plan import Portion
 from fencepost.run.corpus.results import SUFFIXES, Format, Hashed, results
 from fencepost.run.corpus.rows import Row, RowSettings, Shard, rows_of
 from fencepost.run.corpus.store import joined, read_whole, sha256_of, size_of, whole
+from fencepost.run.texts import Ended
 from fencepost.structure import Document, Parse, Sentence
 
 if TYPE_CHECKING:
@@ -240,14 +241,6 @@ class _Item:
         return self.input.sentences
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """The end of a shard, or an error that ended it."""
-
-    error: DataError | None = None
-    sentences: tuple[()] = ()
-
-
 class _Stream:
     """The documents of a portion, in order, shard by shard."""
 
@@ -274,7 +267,7 @@ class _Stream:
             _UnreadableError: when all that could be read has been given out.
         """
         for item, found in self._parsed:  # which reads ahead
-            if isinstance(item, _End):
+            if isinstance(item, Ended):
                 if item.error is not None:
                     raise _UnreadableError(item.error)
                 return
@@ -282,7 +275,7 @@ class _Stream:
             self._told_words += sum(len(one.words) for one in found if isinstance(one, Parse))
             yield replace(document_of(item.input, found), id=item.row.id)
 
-    def _items(self) -> Iterator[_Item | _End]:
+    def _items(self) -> Iterator[_Item | Ended]:
         """The rows of all shards as sentences, with a mark at the end of each shard."""
         for shard in self._portion.shards:
             error: DataError | None = None
@@ -297,7 +290,7 @@ class _Stream:
                     yield _Item(row, self._prepared(row))
             except DataError as raised:
                 error = raised
-            yield _End(error)
+            yield Ended(error)
 
     def _prepared(self, row: Row) -> PreparedInput:
         if row.problem is not None:
