@@ -150,8 +150,7 @@ def _parse_texts(
                 folder, parser, texts=texts, asked=asked, format=format, best=best, done=done
             )
         else:
-            several = parse_texts(parser, texts, asked, best=best, done=done)
-            parsed = _parsed(several, missed)
+            parsed = _parsed(parse_texts(parser, texts, asked, best=best, done=done), missed)
             if target.least_certain is not None:
                 parsed = least_certain(parsed, target.least_certain)
             _write(_counted(parsed, counts, format), out, format)
@@ -185,10 +184,9 @@ def _folder(out: str, to: str | None) -> Path | None:
 
     if out == "-":
         return None
-    if is_folder(out):
+    # Pairs of files for each input, as brat has them, need one.
+    if is_folder(out) or (to == "brat" and bare_suffix(out) not in (".ann", ".txt")):
         return Path(out)
-    if to == "brat" and bare_suffix(out) not in (".ann", ".txt"):
-        return Path(out)  # a pair of files for each input needs one
     if to is None and not bare_suffix(out):
         raise DataError(
             f"a folder that is not there yet ends with a slash, as in {out}/; for a file, name "

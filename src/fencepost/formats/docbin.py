@@ -258,9 +258,11 @@ def _read(part: _Part, text: str | None, id: str | None, settings: ReadSettings)
     words = replace(sentence_of(tokens, text, tags=True).alone(), id=id)
     if part.tags is not None:
         words = replace(words, tags=_tags(part.tags, part, tokens, words))
-    tree = None
-    if part.tree is not None:
-        tree = Tree(words, tuple(_spans(part.tree, part, tokens, words, FoundSpan)))
+    tree = (
+        None
+        if part.tree is None
+        else Tree(words, tuple(_spans(part.tree, part, tokens, words, FoundSpan)))
+    )
     if part.entities is None:
         return (Parse(words, tree),)
     entities = _spans(part.entities, part, tokens, words, Entity)
