@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -13,7 +13,7 @@ from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.cleaning import TRACE, without_function
 from fencepost.formats.registry import format_of
 from fencepost.run.progress import Watch, unwatched
-from fencepost.run.sides import Placed, Sides
+from fencepost.run.sides import Sides
 from fencepost.scoring import (
     COLLINS,
     Comparison,
@@ -25,7 +25,6 @@ from fencepost.scoring import (
 )
 from fencepost.scoring.brackets import without_wrapper
 from fencepost.scoring.entities import Match
-from fencepost.scoring.evalb import Printed, evalb
 from fencepost.structure.brackets import unescape
 from fencepost.structure.span import by_place
 
@@ -118,13 +117,6 @@ def layers_of(path: Path, format: str | None, settings: ReadSettings) -> frozens
     return frozenset(
         layer for layer in ("tree", "entities") if parse and getattr(parse, layer) is not None
     )
-
-
-def evalb_output(
-    gold: Iterable[Placed], predicted: Iterable[Placed], parameters: Parameters = COLLINS
-) -> Iterator[Printed]:
-    """The output of the EVALB program for two files."""
-    return evalb((side for _, side in gold), (side for _, side in predicted), parameters)
 
 
 def score_trees(
