@@ -96,20 +96,17 @@ def needed(node: NodePattern) -> list[frozenset[str]]:
 
 def _asks(node: NodePattern) -> bool:
     """Whether a node or any in its relations has a condition on entities."""
-    nodes = [node]
-    parts: list[Expression] = []
-    while nodes or parts:
-        if nodes:
-            one = nodes.pop()
-            if any(isinstance(condition, About) for condition in one.conditions):
-                return True
-            parts += [] if one.relation is None else [one.relation]
-            continue
-        part = parts.pop()
+    waiting: list[NodePattern | Expression] = [node]
+    while waiting:
+        part = waiting.pop()
         if isinstance(part, Group):
-            parts += part.parts
+            waiting += part.parts
+        elif isinstance(part, Relation):
+            waiting.append(part.node)
         else:
-            nodes.append(part.node)
+            if any(isinstance(condition, About) for condition in part.conditions):
+                return True
+            waiting += [] if part.relation is None else [part.relation]
     return False
 
 
