@@ -499,7 +499,7 @@ def checked(kind: type[Model], data: Any, *, where: str) -> Model:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        lines = [f"  {_key(item['loc'])}: {item['msg']}" for item in error.errors()]
+        lines = [f"  {'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
         raise ConfigError("\n".join([f"{where}:", *lines])) from None
 
 
@@ -513,7 +513,3 @@ def whole_number(name: str, value: object, *, most: int = MOST_BEAMS) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= most:
         return int(value)
     raise ConfigError(f"{name}: a whole number from 1 to {most}, not {clipped(repr(value))}")
-
-
-def _key(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in location)

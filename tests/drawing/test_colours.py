@@ -3,7 +3,19 @@ import sys
 
 import pytest
 
-from fencepost.drawing.colours import KINDS, PALETTES, contrast, kind
+from fencepost.drawing.colours import KINDS, PALETTES, kind
+
+
+def contrast(first: str, second: str) -> float:
+    """The contrast of two colours as defined by the web's accessibility guidelines (WCAG)."""
+    darker, lighter = sorted((luminance(first), luminance(second)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: str) -> float:
+    shares = [channel / 255 for channel in bytes.fromhex(colour[1:])]
+    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

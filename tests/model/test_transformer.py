@@ -20,7 +20,7 @@ from fencepost.model.pretrained import (
     window_of,
 )
 from fencepost.model.transformer import TransformerEncoder
-from fencepost.runtime.tokenizer import plain_pieces, restore_cutter, save_tokenizer
+from fencepost.runtime.tokenizer import TOKENIZER, plain_pieces, restore_cutter
 from tests.tiny import tiny_transformer, word_pieces
 
 KINDS = ["bert", "roberta", "t5"]
@@ -170,7 +170,7 @@ def test_only_a_frozen_transformer_stays_as_it_is(tmp_path: Path, frozen: bool) 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_transformer_can_be_built_again_from_its_settings(tmp_path: Path, kind: str) -> None:
     pretrained = made(tmp_path, kind)
-    save_tokenizer(pretrained.cutter, tmp_path)
+    pretrained.cutter.tokenizer.save(str(tmp_path / TOKENIZER))
     pieces = plain_pieces(pretrained.cutter)
     again = Pretrained(
         restore_transformer(pretrained.config, tmp_path),
@@ -230,7 +230,7 @@ def test_a_missing_tokenizer_is_told(tmp_path: Path) -> None:
     pretrained = made(tmp_path)
     with pytest.raises(ModelError, match=r"tokenizer\.json: cannot be read"):
         restore_cutter({}, tmp_path, vectors=1000)
-    save_tokenizer(pretrained.cutter, tmp_path)
+    pretrained.cutter.tokenizer.save(str(tmp_path / TOKENIZER))
     with pytest.raises(ModelError, match=r"config\.json: pieces: not what was expected"):
         restore_cutter({}, tmp_path, vectors=1000)
 

@@ -344,6 +344,8 @@ class TestTelling:
         assert _told_counts(found) == (
             "1 sentence, 2 words\ntree: 1,234 steps; the model would take 5 others"
         )
+        found.doubted["tree"] = 1
+        assert _told_counts(found).endswith("; the model would take 1 other")
         for number in range(12):
             found.unknown["tree", str(number)] = Unknown("tree", str(number), "x", number, 1)
         lines = _told_counts(found).splitlines()

@@ -20,7 +20,7 @@ from fencepost.parser.options import CheckedOptions
 from fencepost.parser.parser import Parser
 from fencepost.parser.predict import predict_batch
 from fencepost.run import texts as module
-from fencepost.run.parse import Unparsed, check_target, least_certain, parse_into, targets
+from fencepost.run.parse import check_target, least_certain, parse_into, targets
 from fencepost.run.parse import parse_texts as readings
 from fencepost.run.texts import Ended, Kind, Texts
 from fencepost.structure import Entity, Parse, Sentence
@@ -37,10 +37,10 @@ def parser() -> Parser:
 
 def parse_texts(
     parser: Parser, texts: Texts, asked: CheckedOptions | None = None, **options: Any
-) -> Iterator[Parse | Unparsed]:
+) -> Iterator[Parse | DataError]:
     """The best reading of each sentence."""
     for one in readings(parser, texts, asked or parser.check_options(), **options):
-        if isinstance(one, Unparsed):
+        if isinstance(one, DataError):
             yield one
         elif not isinstance(one, Ended):
             yield from one
@@ -451,11 +451,11 @@ class TestParsing:
         found = list(parse_texts(parser, Texts([str(path), "v w x y z", "Three."])))
         words = [" ".join(one.words) for one in found if isinstance(one, Parse)]
         assert words == ["It slept .", "One .", "Two .", "Three ."]
-        missed = [str(one) for one in found if isinstance(one, Unparsed)]
+        missed = [str(one) for one in found if isinstance(one, DataError)]
         assert len(missed) == 2
         assert missed[0].startswith(f"{path}:3: a sentence of 7 words is longer than 4")
         assert missed[1].startswith("text:1: a sentence of 5 words is longer than 4")
-        assert isinstance(found[2], Unparsed)
+        assert isinstance(found[2], DataError)
 
     def test_what_fails_takes_nothing_else_down(
         self, parser: Parser, monkeypatch: pytest.MonkeyPatch

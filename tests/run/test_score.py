@@ -6,9 +6,10 @@ import pytest
 
 from fencepost.errors import DataError
 from fencepost.formats import ReadSettings
-from fencepost.run.score import evalb_output, layers_of, score_entities, score_trees
+from fencepost.run.score import layers_of, score_entities, score_trees
 from fencepost.run.sides import Sides
 from fencepost.scoring import Parameters
+from fencepost.scoring.evalb import evalb
 
 GOLD = "(TOP (S (NP (NNP Ann)) (VP (VBD slept)) (. .)))\n(TOP (NP (NN Rain)))\n"
 
@@ -105,8 +106,8 @@ def test_standard_input_is_read_line_by_line(
 
 def test_evalb_prints_over_files(pair: tuple[Path, Path]) -> None:
     files = written(pair, GOLD, GOLD)
-    ours, theirs = (Sides(path, None, ReadSettings()) for path in files)
-    printed = list(evalb_output(ours, theirs))
+    ours, theirs = ((side for _, side in Sides(path, None, ReadSettings())) for path in files)
+    printed = list(evalb(ours, theirs))
     assert "Bracketing FMeasure       = 100.00" in printed[-1].text
 
 

@@ -46,9 +46,9 @@ def test_rows_that_were_parsed_before_are_not_parsed_again(tmp_path: Path, suffi
     else:
         from fencepost.run.corpus.results import Hashed, results
 
-        with path.open("wb") as file, results(Hashed(file), "parquet") as rows:
+        with path.open("wb") as file, results(Hashed(file), "parquet") as write:
             for one in documents:
-                rows.add(one)
+                write(one)
     (hit,) = hits(tmp_path)
     data = plain_hit(hit)
     assert (data["sentence"], data["offset"]) == ("Ann sat", 4)

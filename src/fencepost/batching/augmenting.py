@@ -60,14 +60,6 @@ def in_form(example: Example, form: Form, *, bare: int | None) -> Example | None
     return None if words == example.words else replace(example, words=words)
 
 
-def _upper(words: Words) -> Words:
-    return tuple(map(str.upper, words))
-
-
-def _lower(words: Words) -> Words:
-    return tuple(map(str.lower, words))
-
-
 def other_quotes(words: Words) -> Words:
     """Replace typographic quotation marks by straight ones or, without any, the reverse.
 
@@ -91,8 +83,8 @@ def other_quotes(words: Words) -> Words:
 
 
 _WRITTEN: Mapping[Form, Callable[[Words], Words]] = {
-    "upper": _upper,
-    "lower": _lower,
+    "upper": lambda words: tuple(map(str.upper, words)),
+    "lower": lambda words: tuple(map(str.lower, words)),
     "quotes": other_quotes,
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heapify, heapreplace
 from random import Random
 from typing import TypeVar
@@ -38,6 +38,20 @@ def _packed(order: Iterable[int], lengths: Sequence[int], *, most: int) -> list[
             longest = lengths[index]
         batches[-1].append(index)
     return batches
+
+
+def in_groups(items: Iterable[T], size: Callable[[T], int], *, most: int) -> Iterator[list[T]]:
+    """Neighbours together, of at most this size altogether; a larger one is a group by itself."""
+    group: list[T] = []
+    total = 0
+    for item in items:
+        if group and total + size(item) > most:
+            yield group
+            group, total = [], 0
+        group.append(item)
+        total += size(item)
+    if group:
+        yield group
 
 
 def shuffled(

@@ -83,9 +83,11 @@ def example(
             for span in spans:
                 _number(labels[head], span.label)
             steps[head] = numbered(spans, labels[head])
-    tags = None
-    if "tags" in wanted and parse.tags is not None:
-        tags = tuple(_number(labels["tags"], tag) for tag in parse.tags)
+    tags = (
+        tuple(_number(labels["tags"], tag) for tag in parse.tags)
+        if "tags" in wanted and parse.tags is not None
+        else None
+    )
     if not parse.words or (tags is None and not steps):
         return None
     return Example(parse.words, steps, tags, weight, sample)

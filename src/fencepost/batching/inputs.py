@@ -25,7 +25,6 @@ class Inputs(Protocol):
     @property
     def lengths(self) -> Ints:
         """Numbers of words, without sentinels: (batch,)."""
-        ...
 
 
 Reader = Callable[[Sequence[Sequence[str]]], Inputs]  # from the words of sentences

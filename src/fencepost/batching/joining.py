@@ -61,11 +61,9 @@ def joined(examples: Sequence[Example], *, bare: int | None) -> Example:
             )
             start += len(example.words)
         steps[layer] = canonical_steps([*spans, (0, start, root)])
-    tags = None
-    if first.tags is not None:
-        tags = tuple(tag for example in examples for tag in example.tags or ())
+    tags = tuple(tag for example in examples for tag in example.tags or ())
     words = tuple(word for example in examples for word in example.words)
-    return Example(words, steps, tags, first.weight)
+    return Example(words, steps, None if first.tags is None else tags, first.weight)
 
 
 def _alike(first: Example, second: Example) -> bool:

@@ -81,8 +81,7 @@ def with_metadata(
         metadata.pop("model-index", None)
         changes |= {"model_name": name, "eval_results": _results(scores, tasks)}
     metadata |= {key: value for key, value in changes.items() if value is not None}
-    data = ModelCardData(**metadata)
-    return f"---\n{data.to_yaml()}\n---\n\n{text.lstrip()}"
+    return f"---\n{ModelCardData(**metadata).to_yaml()}\n---\n\n{text.lstrip()}"
 
 
 def _results(scores: Scores, tasks: Collection[str]) -> list[Any]:

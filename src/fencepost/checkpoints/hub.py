@@ -81,8 +81,6 @@ def fetch(name: HubName) -> Path:
             return folder
     try:
         sizes = _sizes(name)
-    except ModelError:
-        raise
     except Exception as error:  # of huggingface_hub, or of the HTTP library below it
         reason = _reason(name, error)
         folder = _cached(name) if reason is None else None
@@ -251,6 +249,7 @@ def push(
                 delete_patterns=[*GRAPHS, TOKENIZER],
             )
         except Exception as error:  # as in `fetch`
-            reason = _first_line(error)
-            raise ModelError(f"{target}: the hub does not take it: {reason:.300}") from error
+            raise ModelError(
+                f"{target}: the hub does not take it: {_first_line(error):.300}"
+            ) from error
     return HubName(target.repository, commit.oid)

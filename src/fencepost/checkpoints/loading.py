@@ -163,11 +163,13 @@ def _torch_model(folder: ModelFolder, target: Target) -> Model:
 def _onnx_model(folder: ModelFolder, target: Target) -> Model:
     """A model that runs in onnxruntime and numpy."""
     network, heads, numbers, sizes = folder.network, folder.heads, folder.numbers, folder.sizes
-    cutter = None
-    if sizes is not None:
-        cutter = restore_cutter(
+    cutter = (
+        None
+        if sizes is None
+        else restore_cutter(
             folder.pieces, folder.path, vectors=sizes.vocab_size, window=sizes.window
         )
+    )
     try:
         folder.weights.check(network_shapes(network, heads, numbers, sizes))
     except ConfigError as error:

@@ -47,7 +47,7 @@ from fencepost.runtime.bert import BertSizes
 from fencepost.runtime.kinds import encoder_graphs
 from fencepost.runtime.manifest import MANIFEST, write_manifest
 from fencepost.runtime.step_graphs import PARTS, step_graphs
-from fencepost.runtime.tokenizer import TOKENIZER, plain_pieces, save_tokenizer
+from fencepost.runtime.tokenizer import TOKENIZER, plain_pieces
 from fencepost.runtime.weights import Weights
 from fencepost.tasks.labels import NO_LABELS
 from fencepost.tasks.layers import POINTING
@@ -128,7 +128,7 @@ def save_model(
         shutil.rmtree(draft, ignore_errors=True)  # of a run that was killed
         draft.mkdir(parents=True)
         if model.cutter is not None:
-            save_tokenizer(model.cutter, draft)
+            model.cutter.tokenizer.save(str(draft / TOKENIZER), pretty=False)
         _write_json(draft / CONFIG, _config(model))
         _write_json(draft / LABELS, _labels(model.numbers))
         (draft / CARD).write_text(card or "# A fencepost model\n", encoding="utf-8")

@@ -102,16 +102,15 @@ def _load(folder: ModelFolder) -> TrainableModel:
     """Build the network and load its weights.
 
     It is built on the meta device first: the shapes of the weights are checked before memory is
-    allocated for sizes that a stranger's folder names.
+    allocated for sizes that a stranger's folder names. That leaves the random state as it is.
     """
     where = f"{folder.path}/{CONFIG}"
     settings = (folder.network, folder.heads, folder.numbers)
     pretrained = None
-    with _on_meta():
+    with torch.device("meta"), torch.random.fork_rng(devices=[]), _as_model_errors(where):
         if folder.transformer is not None:
             pretrained = _restore_pretrained(folder, folder.transformer)
-        with _as_model_errors(where):
-            outline = build_network(*settings, pretrained)
+        outline = build_network(*settings, pretrained)
     folder.weights.check({name: tuple(value.shape) for name, value in outline.state_dict().items()})
     if pretrained is not None:
         transformer = restore_transformer(folder.transformer, folder.path)
@@ -133,13 +132,6 @@ def _restore_pretrained(folder: ModelFolder, config: Mapping[str, Any]) -> Pretr
     assert isinstance(vectors, nn.Embedding)
     cutter = restore_cutter(folder.pieces, folder.path, vectors=vectors.num_embeddings)
     return Pretrained(transformer, cutter, dict(config))
-
-
-@contextmanager
-def _on_meta() -> Iterator[None]:
-    """Build networks with shapes but without memory, and leave the random state as it is."""
-    with torch.device("meta"), torch.random.fork_rng(devices=[]):
-        yield
 
 
 @contextmanager

@@ -42,11 +42,11 @@ def transfer_weights(
         words=extended(old.numbers.words, new.numbers.words),
         characters=extended(old.numbers.characters, new.numbers.characters),
     )
-    model = new
-    if numbers != new.numbers:
-        model = new_model(
-            new.network_settings, new.heads, numbers, new.pretrained, search=new.search
-        )
+    model = (
+        new
+        if numbers == new.numbers
+        else new_model(new.network_settings, new.heads, numbers, new.pretrained, search=new.search)
+    )
     fresh = {
         name: reason
         for name in set(old.numbers.labels) & set(model.numbers.labels)

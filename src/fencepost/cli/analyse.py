@@ -15,7 +15,7 @@ from fencepost.cli.tables import plural, table
 from fencepost.drawing.markup import NO_LABEL, visible
 
 if TYPE_CHECKING:
-    from fencepost.run.analysis.report import Analysis, LayerAnalysis
+    from fencepost.run.analysis.report import LayerAnalysis
 
 _KINDS = 3  # that are named for each reason
 
@@ -93,16 +93,16 @@ def analyse(
         from fencepost.run.analysis.page import write_report
 
         write_report(found, out)
-    print(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else _told(found))
+    print(
+        json.dumps(found.to_dict(), ensure_ascii=False)
+        if as_json
+        else "\n\n".join(map(_told_layer, found.layers))
+    )
     if not quiet:
         if out is not None:
             print(f"report written to {out}", file=sys.stderr)
         elif not as_json:
             print("note: -o report.html writes a page with pictures", file=sys.stderr)
-
-
-def _told(analysis: Analysis) -> str:
-    return "\n\n".join(_told_layer(layer) for layer in analysis.layers)
 
 
 def _shown(text: str) -> str:

@@ -101,6 +101,8 @@ for command in (
     serve.serve,
     export_web.export_web,
 ):
-    needs_more = command is not serve.serve  # which does its work without being told anything
-    help_text = _with_examples(command.__doc__)
-    app.command(cls=_Command, help=help_text, no_args_is_help=needs_more)(command)
+    app.command(
+        cls=_Command,
+        help=_with_examples(command.__doc__),
+        no_args_is_help=command is not serve.serve,  # which does its work without being told more
+    )(command)

@@ -154,8 +154,8 @@ def _told_counts(found: Audit) -> str:
     """How much was judged, and what could not be."""
     lines = [f"{plural(found.sentences, 'sentence')}, {plural(found.words, 'word')}"]
     for layer, count in found.steps.items():
-        others = found.doubted[layer]
-        lines.append(f"{layer}: {plural(count, 'step')}; the model would take {others:,} others")
+        others = plural(found.doubted[layer], "other")
+        lines.append(f"{layer}: {plural(count, 'step')}; the model would take {others}")
     unknown = found.unknown_labels
     if unknown:
         lines.append(f"not judged: {plural(len(unknown), 'label')} that the model does not know")

@@ -13,7 +13,7 @@ import typer
 from fencepost.cli import options as opt
 from fencepost.cli.progress import counting, watcher
 from fencepost.cli.tables import table
-from fencepost.errors import ConfigError, DataError
+from fencepost.errors import DataError
 
 if TYPE_CHECKING:
     from fencepost.parser.calibration import Calibration
@@ -58,10 +58,7 @@ def calibrate(
     from fencepost.checkpoints.shipped import find_model
     from fencepost.run import calibrate as run
 
-    arguments = [source] if positional is None else [source, positional]
-    model, (source, *others) = opt.model_and_files(model, arguments, quiet=quiet)
-    if others:
-        raise ConfigError(f"{source} and {others[0]}: one file is expected, not two")
+    model, source = opt.model_and_file(model, source, positional, quiet=quiet)
     folder = find_model(model)
     run.check_target(folder, out)
     if picture is not None:

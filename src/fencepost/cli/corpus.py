@@ -219,8 +219,7 @@ def _lines(summary: Summary, seconds: float) -> Iterator[str]:
         "words": summary.words,
         "not parsed": failures,
     }
-    cells = [[name, f"{number:,}"] for name, number in numbers.items()]
-    yield table(cells)
+    yield table([[name, f"{number:,}"] for name, number in numbers.items()])
     for reason, count in summary.failures.most_common():
         yield f"  {count:,} × {reason}"
     size = f"{summary.bytes / 1e6:,.1f} MB" if summary.bytes >= 1e6 else f"{summary.bytes:,} bytes"

@@ -10,7 +10,7 @@ import typer
 
 from fencepost.cli import options as opt
 from fencepost.cli.progress import watcher
-from fencepost.cli.reports import told_missed
+from fencepost.cli.reports import tell_missed
 from fencepost.cli.tables import plural
 from fencepost.errors import DataError
 
@@ -94,7 +94,4 @@ def draw(
         for reason, left_out in reading.counts.items():
             if left_out:
                 print(f"left out: {left_out:,} {reason}", file=sys.stderr)
-    for line in told_missed(missed):
-        print(f"fencepost: {line}", file=sys.stderr)
-    if missed:
-        raise typer.Exit(2)
+    tell_missed(missed)

@@ -56,8 +56,7 @@ def export_web(
     if out is None:
         raise ConfigError("a page is several files: -o FOLDER")
     folder = Path(out)
-    exported = export(model or DEFAULT, folder, runtime=runtime, step=note)
-    sizes = exported.bytes
+    sizes = export(model or DEFAULT, folder, runtime=runtime, step=note).bytes
     whole, own = (
         sum(size for name, size in sizes.items() if name.startswith(part)) / 1e6
         for part in ("", "model/")

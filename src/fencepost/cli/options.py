@@ -178,6 +178,17 @@ def model_and_files(
     return first, rest
 
 
+def model_and_file(
+    model: str | None, source: str, positional: str | None, *, quiet: bool
+) -> tuple[str, str]:
+    """The same for a command that reads one file."""
+    sources = [source] if positional is None else [source, positional]
+    model, (source, *others) = model_and_files(model, sources, quiet=quiet)
+    if others:
+        raise ConfigError(f"{source} and {others[0]}: one file is expected, not two")
+    return model, source
+
+
 def _note_alias(option: str, quiet: bool) -> None:
     if not quiet:
         print(f"note: write {option}; the next release needs the option", file=sys.stderr)

@@ -15,13 +15,12 @@ from fencepost.cli import options as opt
 from fencepost.cli.corpus import Corpus, is_corpus, parse_corpus
 from fencepost.cli.files import tell
 from fencepost.cli.progress import parsing
-from fencepost.cli.reports import told_missed, told_readings, width_of
+from fencepost.cli.reports import tell_missed, told_readings, width_of
 from fencepost.errors import ConfigError, DataError
 from fencepost.parser.options import OPTIONS, ParseOptions
 
 if TYPE_CHECKING:
     from fencepost.formats.registry import Format
-    from fencepost.run.parse import Unparsed
     from fencepost.run.texts import Ended
     from fencepost.structure import Parse
 
@@ -144,7 +143,7 @@ def _parse_texts(
             print(line)
         return
     check_layers(format, asked.tasks)
-    missed: list[Unparsed | DataError] = []
+    missed: list[DataError] = []
     counts: Counter[str] = Counter()
     on_screen = out == "-" and sys.stdout.isatty()
     # On the screen, a bar would stand among the trees.
@@ -154,17 +153,13 @@ def _parse_texts(
                 folder, parser, texts=texts, asked=asked, format=format, best=best, done=done
             )
         else:
-            several = parse_texts(parser, texts, asked, best=best, done=done)
-            parsed = _parsed(several, missed)
+            parsed = _parsed(parse_texts(parser, texts, asked, best=best, done=done), missed)
             if target.least_certain is not None:
                 parsed = least_certain(parsed, target.least_certain)
             _write(_counted(parsed, counts, format), out, format)
     if folder is None and out != "-":
         tell(counts, target.quiet)
-    for line in told_missed(missed):
-        print(f"fencepost: {line}", file=sys.stderr)
-    if missed:
-        raise typer.Exit(2)
+    tell_missed(missed)
 
 
 def _write(found: Iterable[tuple[Parse, ...]], out: str, format: Format) -> None:
@@ -192,10 +187,9 @@ def _folder(out: str, to: str | None) -> Path | None:
 
     if out == "-":
         return None
-    if is_folder(out):
+    # Pairs of files for each input, as brat has them, need one.
+    if is_folder(out) or (to == "brat" and bare_suffix(out) not in (".ann", ".txt")):
         return Path(out)
-    if to == "brat" and bare_suffix(out) not in (".ann", ".txt"):
-        return Path(out)  # a pair of files for each input needs one
     if to is None and not bare_suffix(out):
         raise DataError(
             f"a folder that is not there yet ends with a slash, as in {out}/; for a file, name "
@@ -218,16 +212,13 @@ def _format(out: str, to: str | None, *, folder: Path | None, tasks: Sequence[st
 
 
 def _parsed(
-    parsed: Iterable[tuple[Parse, ...] | Unparsed | Ended], missed: list[Unparsed | DataError]
+    parsed: Iterable[tuple[Parse, ...] | DataError | Ended], missed: list[DataError]
 ) -> Iterator[tuple[Parse, ...]]:
     """The readings of each sentence; sentences without any go to `missed`."""
-    from fencepost.run.parse import Unparsed
-    from fencepost.run.texts import Ended
-
     for one in parsed:
-        if isinstance(one, Unparsed):
+        if isinstance(one, DataError):
             missed.append(one)
-        elif not isinstance(one, Ended):
+        elif isinstance(one, tuple):
             yield one
 
 

@@ -77,32 +77,27 @@ def counting(what: str, total: int, *, quiet: bool) -> Iterator[Callable[[int], 
         yield lambda words: progress.advance(task, words)
 
 
-class _ParsingBar:
-    """How much of some texts is parsed: reading runs ahead, so words tell, not bytes alone."""
-
-    def __init__(self, texts: Texts, progress: Progress) -> None:
-        self.texts, self.progress = texts, progress
-        self.done = 0
-        self.task = progress.add_task("parsing", total=texts.bytes_total or None)
-
-    def __call__(self, words: int) -> None:
-        self.done += words
-        share = self.done / max(1, self.texts.words_read)
-        self.progress.update(
-            self.task,
-            completed=self.texts.bytes_read * share,
-            description=f"{self.texts.place[0]} {self.done:,} words",
-        )
-
-
 @contextmanager
 def parsing(texts: Texts, *, quiet: bool) -> Iterator[Callable[[int], None] | None]:
     """A function to be told how many words of some texts are parsed; None if nobody looks."""
     if _unseen(quiet) or not texts.bytes_total:
         yield None
         return
+    done = 0
     with _bar() as progress:
-        yield _ParsingBar(texts, progress)
+        task = progress.add_task("parsing", total=texts.bytes_total or None)
+
+        def show(words: int) -> None:
+            nonlocal done
+            done += words
+            share = done / max(1, texts.words_read)  # reading runs ahead of parsing
+            progress.update(
+                task,
+                completed=texts.bytes_read * share,
+                description=f"{texts.place[0]} {done:,} words",
+            )
+
+        yield show
 
 
 @contextmanager

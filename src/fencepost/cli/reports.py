@@ -5,16 +5,17 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import exp
 from typing import TYPE_CHECKING
+
+import typer
 
 from fencepost.cli.tables import table
 
 if TYPE_CHECKING:
     from fencepost.errors import DataError
     from fencepost.run.evaluate import Report, TagReport
-    from fencepost.run.parse import Unparsed
     from fencepost.run.score import EntityReport, TreeReport
     from fencepost.run.training.metrics import Epoch
     from fencepost.run.training.seeds import Summary
@@ -26,7 +27,7 @@ _PLACES = 10  # that are named before the rest is only counted
 NO_WRAPPER = "a wrapper at the top (ROOT, TOP, S1, VROOT or no label) is not counted"
 
 
-def told_missed(missed: Iterable[DataError | Unparsed]) -> Iterator[str]:
+def told_missed(missed: Iterable[DataError]) -> Iterator[str]:
     """Problems in lines; a message of several places is shown once, with the places."""
     places: dict[str, list[str]] = {}
     for one in missed:
@@ -38,6 +39,14 @@ def told_missed(missed: Iterable[DataError | Unparsed]) -> Iterator[str]:
         else:
             more = f" and {len(found) - _PLACES:,} more" if len(found) > _PLACES else ""
             yield f"{len(found):,} times: {message}\n  {', '.join(found[:_PLACES])}{more}"
+
+
+def tell_missed(missed: Collection[DataError]) -> None:
+    """Say on standard error what could not be parsed or drawn; after any of it, the status is 2."""
+    for line in told_missed(missed):
+        print(f"fencepost: {line}", file=sys.stderr)
+    if missed:
+        raise typer.Exit(2)
 
 
 def told_trees(report: TreeReport) -> str:

@@ -114,13 +114,14 @@ def _tasks(gold: str, predicted: str, format: str | None, settings: ReadSettings
 def _print_evalb(
     gold: str, predicted: str, format: str | None, settings: ReadSettings, parameters: Parameters
 ) -> None:
-    from fencepost.run.score import evalb_output
     from fencepost.run.sides import Sides
-    from fencepost.scoring.evalb import TooManyErrors
+    from fencepost.scoring.evalb import TooManyErrors, evalb
 
-    ours, theirs = (Sides(path, format, settings) for path in (gold, predicted))
+    ours, theirs = (
+        (side for _, side in Sides(path, format, settings)) for path in (gold, predicted)
+    )
     try:
-        for text, is_message in evalb_output(ours, theirs, parameters):
+        for text, is_message in evalb(ours, theirs, parameters):
             print(text, end="", file=sys.stderr if is_message else sys.stdout)
     except TooManyErrors:
         sys.exit(1)

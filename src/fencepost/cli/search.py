@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from fencepost.cli import options as opt
-from fencepost.cli.reports import told_missed
+from fencepost.cli.reports import tell_missed
 from fencepost.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -104,16 +104,13 @@ def search(
     if options.count:
         print(sum(1 for _ in hits))
     elif options.form == "pretty":
-        found = _show(hits, several=len(inputs) > 1)
+        found = _show(hits)
         if not found and not options.quiet:
             print("no match", file=sys.stderr)
     else:
         for line in {"tsv": _rows, "jsonl": _lines, "ptb": _trees}[options.form](hits):
             print(line, end="")
-    for line in told_missed(sentences.missed):
-        print(f"fencepost: {line}", file=sys.stderr)
-    if sentences.missed:
-        raise typer.Exit(2)
+    tell_missed(sentences.missed)
 
 
 def _lines(hits: Iterable[Hit]) -> Iterator[str]:
@@ -138,7 +135,6 @@ def _trees(hits: Iterable[Hit]) -> Iterator[str]:
     for hit in hits:
         tree, node = hit.match.tree, hit.match.node
         if tree is not None:
-            sentence = tree.sentence
             yield f"{tree.to_brackets()}\n"
         else:
             from fencepost.structure.brackets import NO_TAG, escape
@@ -148,7 +144,7 @@ def _trees(hits: Iterable[Hit]) -> Iterator[str]:
             yield f"({tag} {escape(sentence.words[node.start])})\n"
 
 
-def _show(hits: Iterable[Hit], *, several: bool) -> int:
+def _show(hits: Iterable[Hit]) -> int:
     """Print matches with their words marked; return how many there were."""
     from rich.console import Console
 

@@ -190,10 +190,7 @@ def evaluate(
     from fencepost.parser.parser import load
     from fencepost.run.evaluate import evaluate as run
 
-    arguments = [source] if positional is None else [source, positional]
-    model, (source, *others) = opt.model_and_files(model, arguments, quiet=quiet)
-    if others:
-        raise ConfigError(f"{source} and {others[0]}: one file is expected, not two")
+    model, source = opt.model_and_file(model, source, positional, quiet=quiet)
     settings = ReadSettings(
         encoding=encoding,
         # A parser that cannot find an entity has missed it: its sentence has to count.

@@ -24,28 +24,21 @@ class Network(Protocol):
     @property
     def layers(self) -> Collection[str]:
         """The layers that it has pointing heads for."""
-        ...
 
     def read(self, inputs: Inputs, *, tags: bool) -> Read:
         """Read sentences, and score their tags if these are wanted and it knows any."""
-        ...
 
     def stepper(self, layer: str) -> Stepper[Any]:
         """Scores the steps of a layer."""
-        ...
 
     def temperature(self, layer: str) -> float:
         """The temperature by which the stepper divides logits."""
-        ...
 
     def eval(self) -> object:
         """Drop nothing out from now on."""
-        ...
 
     def evaluating(self) -> AbstractContextManager[None]:
         """Within this, nothing is learned and nothing is dropped out."""
-        ...
 
     def weights(self) -> Mapping[str, Floats]:
         """All weights by name, to be saved."""
-        ...

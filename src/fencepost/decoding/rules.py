@@ -48,10 +48,11 @@ class Rules:
             allowed |= left
         if np.count_nonzero(where.is_final):
             allowed[where.is_final, 0] = left[where.is_final, 0] = True
-        if self.nearest_first:
-            log_probs = nearest_first(where, allowed, logits)
-        else:
-            log_probs = log_softmax(np.where(allowed, logits, MINUS))
+        log_probs = (
+            nearest_first(where, allowed, logits)
+            if self.nearest_first
+            else log_softmax(np.where(allowed, logits, MINUS))
+        )
         if left is not allowed:
             log_probs[~left] = MINUS
         return log_probs

@@ -21,7 +21,6 @@ class Stepper(Protocol[State]):
     @property
     def looks_at_stack(self) -> bool:
         """Whether scores look at the stack, so that configurations have to hold it."""
-        ...
 
     def start(self, boundaries: Floats) -> State:
         """The state before the first step, a row for each sentence.
@@ -29,11 +28,9 @@ class Stepper(Protocol[State]):
         Args:
             boundaries: vectors of the boundaries, (sentences, n + 1, width)
         """
-        ...
 
     def point_logits(self, state: State, where: Configurations) -> Floats:
         """Scores of pointing to each boundary: (rows, n + 1), the caller's to change."""
-        ...
 
     def label_logits(self, state: State, where: Configurations, boundary: Ints) -> Floats:
         """Scores of the labels of the spans made by pointing there, the caller's to change.
@@ -46,11 +43,9 @@ class Stepper(Protocol[State]):
         Returns:
             (rows, labels)
         """
-        ...
 
     def advance(self, state: State, where: Configurations, boundary: Ints, label: Ints) -> State:
         """The state after a step of each row: `boundary` and `label` are (rows,)."""
-        ...
 
     def select(self, state: State, rows: Ints, *, each: int = 1) -> State:
         """The state of some of the rows, in this order; a row may come more than once.
@@ -60,4 +55,3 @@ class Stepper(Protocol[State]):
             rows: (selected rows,)
             each: more than 1: that many rows belong to each sentence, one sentence after the other
         """
-        ...

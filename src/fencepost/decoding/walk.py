@@ -20,7 +20,7 @@ from fencepost.batching.steps import Numbered, Steps, canonical_steps, places
 from fencepost.batching.vocabulary import FILLER
 from fencepost.decoding.blas import one_thread
 from fencepost.decoding.configurations import Configurations
-from fencepost.decoding.derivations import Derivations
+from fencepost.decoding.derivations import Derivations, most_steps
 from fencepost.decoding.rules import MINUS, Rules
 from fencepost.decoding.stepper import Stepper
 from fencepost.errors import TransitionError
@@ -39,7 +39,6 @@ class Policy(Protocol):
             number: of choices made before: even for boundaries, odd for labels
             rows: the numbers of the active rows, (active rows,)
         """
-        ...
 
 
 def likeliest(log_probs: Floats, number: int, rows: Ints) -> Ints:
@@ -136,14 +135,13 @@ def walk(
             labels_at = partial(label_log_probs, stepper, state, where, rules)
             logits = stepper.point_logits(state, where)
             points = rules.points(where, logits)
-            if policy is None:
-                boundary = rules.best_point(where, logits, points)
-                labels = labels_at(boundary)
-                label = labels.argmax(-1)
-            else:
-                boundary = policy(points, number, rows)
-                labels = labels_at(boundary)
-                label = policy(labels, number + 1, rows)
+            boundary = (
+                rules.best_point(where, logits, points)
+                if policy is None
+                else policy(points, number, rows)
+            )
+            labels = labels_at(boundary)
+            label = (policy or likeliest)(labels, number + 1, rows)
             log_probs = points[index, boundary] + labels[index, label]
             yield Choice(rows, where, logits, points, boundary, labels, label, log_probs, labels_at)
             after = where.point(boundary, label)
@@ -158,11 +156,6 @@ def walk(
             where = after
         if len(rows):
             raise TransitionError("a parse does not end: the network's scores are no numbers")
-
-
-def most_steps(boundaries: Floats) -> int:
-    """The largest number of steps that a parse takes: 2 n - 1."""
-    return max(2 * boundaries.shape[1] - 3, 0)
 
 
 def label_log_probs(
@@ -195,7 +188,7 @@ def derivations(choices: Iterator[Choice], rows: int, boundaries: Floats) -> Der
     result.labels[row, 0, step] = label
     result.step_log_probs[row, 0, step] = log_probs
     result.counts[:, 0] = np.bincount(row[~is_final], minlength=rows)
-    return replace(result, log_probs=result.step_log_probs.sum(-1))
+    return result._replace(log_probs=result.step_log_probs.sum(-1))
 
 
 def greedy(

@@ -30,22 +30,6 @@ def _channels(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
-def contrast(first: str, second: str) -> float:
-    """The contrast of two colours as defined by the web's accessibility guidelines (WCAG).
-
-    >>> round(contrast("#000000", "#ffffff"))
-    21
-    """
-    darker, lighter = sorted((_luminance(first), _luminance(second)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    shares = [channel / 255 for channel in _channels(colour)]
-    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
 def _palette(
     labels: tuple[str, ...], *, paper: str, ink: str, muted: str, line: str, share: float
 ) -> Palette:

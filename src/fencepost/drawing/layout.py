@@ -40,10 +40,9 @@ def lay_out(
         whole: whether places are whole numbers, as in a terminal; a text of width w then has w // 2
             columns left of its centre.
     """
-    unit = 1 if whole else 0
     children = children_of(tree.spans, tree.start, tree.end)
     sizes = [*labels, *words]
-    lefts = [_half(size, unit) for size in sizes]  # of an item's range, left of its centre
+    lefts = [_half(size, whole) for size in sizes]  # of an item's range, left of its centre
     rights = [size - left for size, left in zip(sizes, lefts, strict=True)]
     rows = [0] * len(sizes)
     shifts = [0.0] * len(sizes)  # from the centre of the parent
@@ -54,7 +53,7 @@ def lay_out(
             if last is not None:
                 place += rights[last] + gap + lefts[child]
             shifts[child] = place
-        centre = _half(place, unit)
+        centre = _half(place, whole)
         lefts[index] = max(lefts[index], centre + lefts[below[0]])
         rights[index] = max(rights[index], place - centre + rights[below[-1]])
         rows[index] = 1 + max(rows[child] for child in below)
@@ -68,8 +67,8 @@ def lay_out(
     return Layout(children, rows, centres, lefts[0] + rights[0])
 
 
-def _half(size: float, unit: int) -> float:
-    return size // 2 if unit else size / 2
+def _half(size: float, whole: bool) -> float:
+    return size // 2 if whole else size / 2
 
 
 def children_of(spans: Sequence[Span], start: int, end: int) -> list[list[int]]:

@@ -99,7 +99,7 @@ def _total(text: str, width: Callable[[str], float], picture: float) -> float:
         elif joined:  # a family is as wide as one of its members
             joined = False
         elif char == _AS_PICTURE:
-            if base and _may_be_picture(base):
+            if base and unicodedata.category(base) in {"So", "Sm", "Po", "Nd"}:
                 total += max(0.0, picture - last)
                 last, pictured = max(last, picture), True
         elif not (pictured and ord(char) in _SKINS):
@@ -123,10 +123,6 @@ def _is_wide(char: str) -> bool:
     if unicodedata.east_asian_width(char) in {"W", "F"}:
         return True
     return ord(char) in _NEW_EMOJI and unicodedata.category(char) == "Cn"
-
-
-def _may_be_picture(char: str) -> bool:
-    return unicodedata.category(char) in {"So", "Sm", "Po", "Nd"}
 
 
 @lru_cache(maxsize=16384)

@@ -77,8 +77,7 @@ def _read(
         "entities": None if entities is None else _from_json("entities", entities),
     }
     parse = jsonl.parse_of(data, settings)
-    sentence = Sentence(forms, tags, text, offsets, comments.get("sent_id"))
-    yield parse.over(sentence)
+    yield parse.over(Sentence(forms, tags, text, offsets, comments.get("sent_id")))
 
 
 def _is_word(row: _Row) -> bool:

@@ -252,23 +252,21 @@ def _by_sentence(
     return touching
 
 
-def _read(part: _Part, text: str | None, id: str | None, settings: ReadSettings) -> Iterator[Parse]:
-    with _spacy_errors():
-        yield _parse(part, text, id, settings)
-
-
-def _parse(part: _Part, text: str | None, id: str | None, settings: ReadSettings) -> Parse:
+@_spacy_errors()
+def _read(part: _Part, text: str | None, id: str | None, settings: ReadSettings) -> tuple[Parse]:
     tokens = words_of(part.sentence)
     words = replace(sentence_of(tokens, text, tags=True).alone(), id=id)
     if part.tags is not None:
         words = replace(words, tags=_tags(part.tags, part, tokens, words))
-    tree = None
-    if part.tree is not None:
-        tree = Tree(words, tuple(_spans(part.tree, part, tokens, words, FoundSpan)))
+    tree = (
+        None
+        if part.tree is None
+        else Tree(words, tuple(_spans(part.tree, part, tokens, words, FoundSpan)))
+    )
     if part.entities is None:
-        return Parse(words, tree)
+        return (Parse(words, tree),)
     entities = _spans(part.entities, part, tokens, words, Entity)
-    return parse_with_entities(words, entities, on_crossing=settings.on_crossing, tree=tree)
+    return (parse_with_entities(words, entities, on_crossing=settings.on_crossing, tree=tree),)
 
 
 def _tags(

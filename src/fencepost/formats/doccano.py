@@ -8,7 +8,6 @@ These are read, too; relations are ignored.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -35,10 +34,7 @@ def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
 
 
 def _text(line: str) -> AnnotatedText:
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"no JSON: {error}") from error
+    data = jsonl.object_in(line)
     if not isinstance(data, dict) or not isinstance(data.get("text"), str):
         raise DataError("an object with a `text` is expected on each line")
     labels = data.get("label", data.get("labels"))

@@ -41,16 +41,18 @@ def entries(source: Source, settings: ReadSettings) -> Iterator[Entry]:
             yield Entry(number, partial(_read_line, line, settings))
 
 
-def _read_line(line: str, settings: ReadSettings) -> Iterator[Parse]:
+def object_in(line: str) -> Any:
+    """The value of a line of JSON."""
     try:
-        data = json.loads(line)
+        return json.loads(line)
     except (ValueError, RecursionError) as error:
         raise DataError(f"no JSON: {error}") from error
-    return _in_document(data) if _is_document(data) else iter((parse_of(data, settings),))
 
 
-def _is_document(data: Any) -> bool:
-    return isinstance(data, dict) and isinstance(data.get("sentences"), list)
+def _read_line(line: str, settings: ReadSettings) -> Iterator[Parse]:
+    data = object_in(line)
+    is_document = isinstance(data, dict) and isinstance(data.get("sentences"), list)
+    return _in_document(data) if is_document else iter((parse_of(data, settings),))
 
 
 def _in_document(data: dict[str, Any]) -> Iterator[Parse]:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from fencepost.errors import DataError
@@ -137,9 +137,8 @@ def _stretches(
 ) -> Iterator[tuple[int, int]]:
     """The ranges between breaks, ignoring breaks inside of mentions."""
     starts = [mention.start for mention in mentions]
-    reach: list[int] = []  # the last end of the mentions up to each one
-    for mention in mentions:
-        reach.append(max(mention.end, reach[-1] if reach else 0))
+    # The last end of the mentions up to each one.
+    reach = list(accumulate((mention.end for mention in mentions), max))
     begin = len(text) - len(text.lstrip())
     for position in sorted(breaks):
         before = bisect_left(starts, position)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fencepost.checkpoints.model import FILES
+from fencepost.checkpoints.shipped import find_model
 from fencepost.errors import ConfigError, FencepostError
 from fencepost.integrations.cluster import PATIENCE, Workers, connected, pool, require_ray
 from fencepost.run.corpus.plan import Portion, portion_of
@@ -250,8 +251,6 @@ def _watched(ray: Any, tally: Any, before: int, tell: Tell | None) -> Iterator[N
 
 def _packed(ray: Any, loading: Loading) -> Any:
     """The files of the model in Ray's object store, for machines without them."""
-    from fencepost.checkpoints.shipped import find_model
-
     folder = find_model(loading.model)
     paths = [folder / name for name in (*FILES, MANIFEST)]
     files = {path.name: path.read_bytes() for path in paths if path.is_file()}
@@ -261,8 +260,6 @@ def _packed(ray: Any, loading: Loading) -> Any:
 @contextmanager
 def _unpacked(loading: Loading, files: Any) -> Iterator[Path]:
     """The folder of the model on this machine, or a temporary copy of it."""
-    from fencepost.checkpoints.shipped import find_model
-
     if files is None:
         yield find_model(loading.model)
         return

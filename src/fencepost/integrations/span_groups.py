@@ -111,8 +111,7 @@ def _write(
             spans.append(Span(doc, start, end, label=span.label or ""))
             assert span.probability is not None  # a parser found it
             scores.append(span.probability)
-    attributes = {SCORES: numpy.array(scores)}
-    doc.spans[name] = SpanGroup(doc, name=name, spans=spans, attrs=attributes)
+    doc.spans[name] = SpanGroup(doc, name=name, spans=spans, attrs={SCORES: numpy.array(scores)})
 
 
 def node_of(span: Span, *, inside: bool = True) -> Node | None:
@@ -145,7 +144,9 @@ def node_of(span: Span, *, inside: bool = True) -> Node | None:
     if sentence is None or end > sentence.end:
         raise NonConstituentError(f"{span.text!r} is no constituent: it is not in one sentence")
     if sentence.label_:
-        raise DataError(f"the sentence {_short(sentence.text)} was not parsed: {sentence.label_}")
+        raise DataError(
+            f"the sentence {clipped(sentence.text, 60)!r} was not parsed: {sentence.label_}"
+        )
     group = doc.spans[TREE]
     first = bisect_left(group, _place(start, end), key=_place_of)
     behind = bisect_right(group, _place(start, end), lo=first, key=_place_of)
@@ -294,7 +295,3 @@ def _place_of(span: Span) -> tuple[int, int]:
 
 def _start_of(span: Span) -> int:
     return int(span.start)
-
-
-def _short(text: str) -> str:
-    return repr(clipped(text, 60))

@@ -119,8 +119,7 @@ class PointingHead(nn.Module):
         of_authors = perceptrons == "authors"
 
         def perceptron(width: int) -> nn.Module:
-            kind = Layer if of_authors else Perceptron
-            return kind(width, hidden=mlp, dropout=dropout)
+            return (Layer if of_authors else Perceptron)(width, hidden=mlp, dropout=dropout)
 
         self.boundary_width, self.mlp = boundary_width, mlp
         self.label_vectors = nn.Parameter(torch.empty(labels, mlp))  # the paper's E
@@ -138,13 +137,13 @@ class PointingHead(nn.Module):
         # With these settings, left and right each have their own W_point.
         self.two_ways = grid > 0 or self.nearest_first
         self.biaffine = nn.Parameter(torch.zeros(*[2][: self.two_ways], mlp + 1, mlp))
-        self.label: LabelPerceptron | Perceptron
         # Without a decoder state, label scores need both ends of the span.
         label_width = state + boundary_width if recurrent else 2 * boundary_width
-        if of_authors:
-            self.label = LabelPerceptron(label_width, hidden=mlp)
-        else:
-            self.label = Perceptron(label_width, hidden=mlp, dropout=dropout)
+        self.label: LabelPerceptron | Perceptron = (
+            LabelPerceptron(label_width, hidden=mlp)
+            if of_authors
+            else Perceptron(label_width, hidden=mlp, dropout=dropout)
+        )
         nn.init.normal_(self.label_vectors, std=mlp**-0.5)
         if recurrent:
             nn.init.normal_(self.start, std=width**-0.5)
@@ -253,9 +252,7 @@ class PointingHead(nn.Module):
             (rows, steps, n + 1)
         """
         boundaries, sides, _, grid = sentences
-        query = states.new_zeros(())
-        if self.lstm is not None:
-            query = self.cursor(states)
+        query = states.new_zeros(()) if self.lstm is None else self.cursor(states)
         if self.has_standing:
             query = query + self.standing(at(boundaries, where.cursor))
         if self.has_context:

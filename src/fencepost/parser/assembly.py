@@ -35,13 +35,6 @@ class LayerParse:
 
 def layer_parses(derivations: Derivations, labels: Labels) -> list[list[LayerParse]]:
     """Replay derivations; the parses of each row come best first."""
-    columns = (
-        derivations.boundaries,
-        derivations.labels,
-        derivations.counts,
-        derivations.log_probs,
-        derivations.step_log_probs,
-    )
     return [
         [
             LayerParse(
@@ -55,7 +48,7 @@ def layer_parses(derivations: Derivations, labels: Labels) -> list[list[LayerPar
             for boundaries, numbers, count, log_prob, log_probs in zip(*row, strict=True)
             if log_prob > float("-inf")
         ]
-        for row in zip(*(column.tolist() for column in columns), strict=True)
+        for row in zip(*(column.tolist() for column in derivations), strict=True)
     ]
 
 

@@ -107,10 +107,12 @@ def outcomes_of(
         policy = Given(Steps(best.boundaries[:, 0], best.labels[:, 0], best.counts[:, 0]))
     for choice in walk(*space, policy):
         labelled = choice.label != FILLER  # finished rows have none either
-        if rules.nearest_first:
-            points.append(_decision_doubts(choice)[labelled])
-        else:
-            points.append(_doubts(choice.points, choice.boundary)[labelled])
+        doubts = (
+            _decision_doubts(choice)
+            if rules.nearest_first
+            else _doubts(choice.points, choice.boundary)
+        )
+        points.append(doubts[labelled])
         label_doubts.append(_doubts(choice.labels, choice.label)[labelled])
         columns = (choice.rows, choice.where.cursor, choice.boundary, choice.label)
         for row, cursor, boundary, number in np.stack(columns, 1)[labelled].tolist():

@@ -192,15 +192,10 @@ class _ItemReader(Generic[Item]):
                 self._queue.get_nowait()
 
     def _read_here(self) -> Iterator[Item]:
-        while True:
-            try:
-                item = next(self.items)
-            except StopIteration:
-                return
-            except Exception as error:
-                self.error = error
-                return
-            yield item
+        try:
+            yield from self.items
+        except Exception as error:
+            self.error = error
 
     def _fill_queue(self) -> None:
         """Run in a thread of its own; None marks the end."""

@@ -87,11 +87,6 @@ class Option:
         raise ConfigError(f"{name}: {expected}, not {clipped(repr(value))}")
 
 
-def _unchecked(name: str, value: Any) -> Any:
-    """Accept any value: only the model tells which ones are right."""
-    return value
-
-
 def _collected(collect: Callable[[Iterable[Any]], Any]) -> Callable[[str, Any], Any]:
     """A check that the value is iterable; a single string passes, for `checked_options`."""
 
@@ -134,7 +129,10 @@ class ManyOptions(TypedDict, total=False):
     ]
     beams: Annotated[
         int | None,
-        Option("Width of the beam; 1 is greedy. Without it, the model's own.", check=_unchecked),
+        Option(
+            "Width of the beam; 1 is greedy. Without it, the model's own.",
+            check=lambda _, value: value,  # only the model tells which ones are right
+        ),
     ]
     min_probability: Annotated[
         float,

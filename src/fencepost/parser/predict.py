@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
 
@@ -33,7 +33,6 @@ def predict(
     tasks: Collection[str] | None = None,
     beams: int | None = None,
     canonical: bool = True,
-    batch_words: int = BATCH_WORDS,
     done: Done = no_progress,
 ) -> list[Parse]:
     """The best parse of each sentence.
@@ -44,13 +43,12 @@ def predict(
         tasks: the heads to parse with; None: all.
         beams: the width of the beam, 1 for greedy search; None: the model's own.
         canonical: whether search keeps to the canonical rules, which the paper's does not.
-        batch_words: the number of words in a batch.
         done: called with the number of words after each batch.
     """
     heads = model.heads.names if tasks is None else tuple(tasks)
     options = CheckedOptions(heads, beams_of(model, beams), canonical)
     parses: dict[int, Parse] = {}
-    for rows in by_words([len(sentence) for sentence in sentences], most=batch_words):
+    for rows in by_words([len(sentence) for sentence in sentences], most=BATCH_WORDS):
         batch = [sentences[row] for row in rows]
         parses.update(zip(rows, predict_batch(model, batch, options), strict=True))
         done(sum(map(len, batch)))
@@ -148,7 +146,10 @@ def search(
             for before, after, row in zip(combinations, longer, parses, strict=True):
                 extended = before[rank : rank + 1] if agrees else before
                 after += ({**layers, layer: parse} for layers in extended for parse in row)
-        combinations = [nlargest(best, row, key=_log_prob) for row in longer]
+        combinations = [
+            nlargest(best, row, key=lambda layers: sum(one.log_prob for one in layers.values()))
+            for row in longer
+        ]
     return [
         [
             parse_of(
@@ -167,10 +168,6 @@ def search(
 def layers_of(model: Model, options: CheckedOptions) -> list[str]:
     """The layers to parse, the tree first."""
     return [name for name in POINTING if name in options.tasks and name in model.network.layers]
-
-
-def _log_prob(layers: Mapping[str, LayerParse]) -> float:
-    return sum(layer.log_prob for layer in layers.values())
 
 
 def without_crossing(constraints: Constraints | None, tree: Iterable[Span]) -> Constraints:

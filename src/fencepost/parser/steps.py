@@ -123,8 +123,8 @@ def greedy_steps(
     """
     rules = model.rules(layer, limits=limits)
     choices = walk(model.network.stepper(layer), encoded.boundaries, encoded.lengths, rules)
-    for _, step in _steps(choices, rules, encoded.sentences, layer, model.numbers.labels[layer]):
-        yield step
+    steps = _steps(choices, rules, encoded.sentences, layer, model.numbers.labels[layer])
+    return (step for _, step in steps)
 
 
 def forced_steps(

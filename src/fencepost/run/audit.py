@@ -204,12 +204,10 @@ def audit_parses(
             fresh = _findings(model, chunk, layers, found)
             most = len(found.findings) + len(fresh) if top is None else top
             # Where two are as likely, the one that was read first stays first.
-            found.findings = nsmallest(most, found.findings + fresh, key=_likelihood)
+            found.findings = nsmallest(
+                most, found.findings + fresh, key=lambda finding: finding.steps[0].log_prob
+            )
     return found
-
-
-def _likelihood(finding: Finding) -> float:
-    return finding.steps[0].log_prob
 
 
 def _chunks(parses: Iterable[Placed], layers: Collection[str]) -> Iterator[list[Placed]]:

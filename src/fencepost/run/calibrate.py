@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from importlib.util import find_spec
 from math import sqrt
 from pathlib import Path
@@ -15,7 +14,8 @@ from tempfile import TemporaryDirectory
 from fencepost.checkpoints.model import Model
 from fencepost.checkpoints.shipped import MODELS
 from fencepost.errors import ConfigError, DataError
-from fencepost.parser.calibration import Bin, Calibration, calibrate
+from fencepost.formats.files import output_errors
+from fencepost.parser.calibration import Calibration, calibrate
 from fencepost.parser.predict import Done, no_progress
 from fencepost.runtime.manifest import replace_files
 from fencepost.scoring.parameters import COLLINS
@@ -112,7 +112,7 @@ def write_temperatures(
         The folder that has them.
     """
     target = out or folder
-    with _written(target):
+    with output_errors(target):
         if out is None:
             _set(folder, temperatures)
         else:
@@ -128,14 +128,6 @@ def write_temperatures(
                     out.rmdir()
                 os.replace(copy, out)
     return target
-
-
-@contextmanager
-def _written(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", path=str(path)) from error
 
 
 def _set(folder: Path, temperatures: Mapping[str, float]) -> None:
@@ -173,7 +165,7 @@ def draw_reliability(calibrations: Sequence[Calibration], path: Path) -> None:
             axes.errorbar(
                 [one.probability for one in bins],
                 [one.right for one in bins],
-                yerr=[_standard_error(one) for one in bins],
+                yerr=[sqrt(one.right * (1 - one.right) / one.spans) for one in bins],
                 color=colour,
                 marker=marker,
                 markersize=4,
@@ -193,10 +185,6 @@ def draw_reliability(calibrations: Sequence[Calibration], path: Path) -> None:
         axes.legend(loc="upper left", frameon=False)
     panels[0].set_ylabel("share of them that is right")
     draft = path.with_name(f".{path.name}")
-    with _written(path):
+    with output_errors(path):
         figure.savefig(draft, format=path.suffix[1:].lower(), dpi=120)
         os.replace(draft, path)
-
-
-def _standard_error(one: Bin) -> float:
-    return sqrt(one.right * (1 - one.right) / one.spans)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -37,11 +36,27 @@ def convert(
     format = written_format(out, to)
     if format.name == "brat":
         _check_texts(reading, pathlib.Path(out))
+    return _written(watch(reading), [reading], out, format, **settings)
+
+
+def _written(
+    parses: Iterable[Parse],
+    readings: Sequence[ParseReader],
+    out: Path,
+    format: Format,
+    **settings: Any,
+) -> Counter[str]:
+    """Write sentences, and count them, what was left out and what the format cannot say.
+
+    Errors of writing a sentence name its place in the first file that is read.
+    """
     lost: Counter[str] = Counter()
-    parses = _noting(watch(reading), format, out, lost)
-    with _placed(reading):
-        count = write(parses, out, format=format.name, **settings)
-    return Counter(sentences=count) + reading.counts + lost
+    try:
+        count = write(_noting(parses, format, out, lost), out, format=format.name, **settings)
+    except DataError as error:
+        error.at(*readings[0].place)
+        raise
+    return sum((reading.counts for reading in readings), Counter(sentences=count)) + lost
 
 
 def _noting(
@@ -53,16 +68,6 @@ def _noting(
             f"{name} that {format.name} cannot say" for name in lost_fields(parse, format, out)
         )
         yield parse
-
-
-@contextmanager
-def _placed(reading: ParseReader) -> Iterator[None]:
-    """Errors of writing a sentence name its place in the file that is read."""
-    try:
-        yield
-    except DataError as error:
-        error.at(*reading.place)
-        raise
 
 
 def _check_texts(reading: ParseReader, out: pathlib.Path) -> None:
@@ -83,11 +88,7 @@ def merge(
 ) -> Counter[str]:
     """Write one file with the layers of two that hold the same sentences in the same order."""
     format = written_format(out, to)
-    lost: Counter[str] = Counter()
-    parses = _noting(merged(first, second, watch=watch), format, out, lost)
-    with _placed(first):
-        count = write(parses, out, format=format.name)
-    return Counter(sentences=count) + first.counts + second.counts + lost
+    return _written(merged(first, second, watch=watch), [first, second], out, format)
 
 
 def merged(first: ParseReader, second: ParseReader, *, watch: Watch = unwatched) -> Iterator[Parse]:

@@ -16,9 +16,9 @@ from fencepost.errors import ConfigError, DataError
 from fencepost.formats import ParseReader, WriteSettings
 from fencepost.formats.files import (
     STANDARD,
-    OutputError,
     atomic_output,
     is_folder,
+    output_errors,
     output_path,
     without_surrogates,
 )
@@ -68,13 +68,6 @@ class Drawing(NamedTuple):
     svg: str
 
 
-class Drawn(NamedTuple):
-    """How many drawings were written, and which could not be made."""
-
-    drawings: int
-    missed: list[DataError]
-
-
 def draw(
     reading: ParseReader,
     out: str | os.PathLike[str],
@@ -82,7 +75,7 @@ def draw(
     kind: Kind | None = None,
     wanted: Wanted | None = None,
     watch: Watch = unwatched,
-) -> Drawn:
+) -> tuple[int, list[DataError]]:
     """Draw what is read, whole or not at all; in a folder, as many drawings as can be made.
 
     Args:
@@ -93,6 +86,9 @@ def draw(
         kind: of the files; None: what the suffix tells, and SVG in a folder.
         wanted: the drawings to make.
         watch: shows how far it is.
+
+    Returns:
+        How many drawings were written, and which could not be made.
 
     Raises:
         DataError: there is nothing to draw, or too much for one file.
@@ -123,9 +119,10 @@ def draw(
                 except DataError as error:
                     missed.append(error)
                     continue
-                _make_folder(folder)
+                with output_errors(folder):
+                    folder.mkdir(parents=True, exist_ok=True)
                 _write(folder / f"{drawing.number:04}-{drawing.layer}.{kind}", made)
-    return Drawn(chosen.drawings - len(missed), missed)
+    return chosen.drawings - len(missed), missed
 
 
 def _target(out: str, kind: Kind | None) -> tuple[Kind, Path | None]:
@@ -242,10 +239,3 @@ def _part(parse: Parse, wanted: Wanted) -> str:
 def _write(path: str | os.PathLike[str], data: bytes) -> None:
     with atomic_output(path) as file:
         file.write(data)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot be written: {error.strerror}", path=str(folder)) from error

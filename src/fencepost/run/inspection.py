@@ -13,6 +13,7 @@ from fencepost.errors import DataError
 from fencepost.formats import ParseReader, ReadSettings
 from fencepost.run.progress import Watch, unwatched
 from fencepost.structure import Parse, Span
+from fencepost.structure.span import holders_of
 from fencepost.tasks.layers import POINTING, layer_spans
 from fencepost.transition import fill_gaps
 
@@ -85,17 +86,13 @@ def _shape(spans: Sequence[Span]) -> tuple[int, list[int]]:
     >>> _shape((Span(0, 3, "S"), Span(0, 2, "NP")))
     (2, [2, 2])
     """
-    depth = 0
-    children = [span.end - span.start for span in spans]
-    holders: list[int] = []
-    for index, span in enumerate(spans):
-        while holders and spans[holders[-1]].end <= span.start:
-            holders.pop()
-        if holders:  # the words of a child count as one
-            children[holders[-1]] -= span.end - span.start - 1
-        holders.append(index)
-        depth = max(depth, len(holders))
-    return depth, children
+    depths: list[int] = []
+    children = [span.end - span.start for span in spans]  # words, until there are spans
+    for span, holder in zip(spans, holders_of(spans), strict=True):
+        depths.append(1 if holder is None else depths[holder] + 1)
+        if holder is not None:
+            children[holder] -= span.end - span.start - 1
+    return max(depths, default=0), children
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import nsmallest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,18 +29,6 @@ if TYPE_CHECKING:
     from fencepost.text.splitters import Splitter
 
 
-@dataclass(slots=True)
-class Unparsed:
-    """A sentence that could not be parsed: its place, and the reason."""
-
-    path: str
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.message}"
-
-
 def parse_texts(
     parser: Parser,
     texts: Texts,
@@ -49,7 +37,7 @@ def parse_texts(
     best: int = 1,
     forgiving: bool = False,
     done: Done | None = None,
-) -> Iterator[tuple[Parse, ...] | Unparsed | Ended]:
+) -> Iterator[tuple[Parse, ...] | DataError | Ended]:
     """The readings of each sentence, best first, with a mark at the end of each input.
 
     Each parse has only its own part of the text.
@@ -76,7 +64,7 @@ def parse_texts(
             continue
         for result in results:
             if isinstance(result, Exception):
-                yield Unparsed(piece.path or "text", piece.line, status_of(result))
+                yield DataError(status_of(result), path=piece.path or "text", line=piece.line)
             else:
                 yield (result,) if isinstance(result, Parse) else result
 
@@ -106,7 +94,7 @@ def parse_into(
     format: Format,
     best: int = 1,
     done: Done | None = None,
-) -> list[Unparsed | DataError]:
+) -> list[DataError]:
     """Write a file for each input, whole or not at all, and return what was not parsed.
 
     An input that cannot be read gives no file, nor does one of which a sentence cannot be written
@@ -122,7 +110,7 @@ def parse_into(
         done: called with the number of words after each batch.
     """
     check_layers(format, asked.tasks)
-    missed: list[Unparsed | DataError] = []
+    missed: list[DataError] = []
     parsed = parse_texts(parser, texts, asked, best=best, done=done, forgiving=True)
     for target, path in zip(targets(texts, folder, format), texts.paths, strict=True):
         parses = _one_input(parsed, missed)
@@ -190,11 +178,11 @@ class _BrokenOffError(Exception):
 
 
 def _one_input(
-    parsed: Iterator[tuple[Parse, ...] | Unparsed | Ended], missed: list[Unparsed | DataError]
+    parsed: Iterator[tuple[Parse, ...] | DataError | Ended], missed: list[DataError]
 ) -> Iterator[Parse]:
     """The parses of the next input; sentences without any go to `missed`."""
     for one in parsed:
-        if isinstance(one, Unparsed):
+        if isinstance(one, DataError):
             missed.append(one)
         elif not isinstance(one, Ended):
             yield from one
@@ -204,7 +192,7 @@ def _one_input(
             return
 
 
-def _pass_over(parses: Iterable[Parse], missed: list[Unparsed | DataError]) -> None:
+def _pass_over(parses: Iterable[Parse], missed: list[DataError]) -> None:
     """Go on to the end of an input of which nothing more is needed."""
     try:
         deque(parses, maxlen=0)

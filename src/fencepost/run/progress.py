@@ -15,17 +15,14 @@ class Watched(Protocol[Item]):
     @property
     def place(self) -> tuple[str, int]:
         """File and line of what came last."""
-        ...
 
     @property
     def bytes_read(self) -> int:
         """How far the files have been read."""
-        ...
 
     @property
     def bytes_total(self) -> int:
         """How large they are; 0 if that is not known."""
-        ...
 
     def __iter__(self) -> Iterator[Item]: ...
 
@@ -35,7 +32,6 @@ class Watch(Protocol):
 
     def __call__(self, items: Watched[T], /) -> Iterable[T]:
         """Go through it."""
-        ...
 
 
 def unwatched(items: Watched[T], /) -> Iterable[T]:

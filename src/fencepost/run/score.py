@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -13,7 +13,7 @@ from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.cleaning import TRACE, without_function
 from fencepost.formats.registry import format_of
 from fencepost.run.progress import Watch, unwatched
-from fencepost.run.sides import Placed, Sides
+from fencepost.run.sides import Sides
 from fencepost.scoring import (
     COLLINS,
     Comparison,
@@ -25,7 +25,6 @@ from fencepost.scoring import (
 )
 from fencepost.scoring.brackets import without_wrapper
 from fencepost.scoring.entities import Match
-from fencepost.scoring.evalb import Printed, evalb
 from fencepost.structure.brackets import unescape
 from fencepost.structure.span import by_place
 
@@ -53,7 +52,7 @@ class TreeReport:
             **every,
             f"length<={self.cut_off}": short,
             "wrapper": "by the parameters" if self.wrapper else "left out",
-            "gold_data": _of_fingerprint(self.fingerprint),
+            "gold_data": self.fingerprint.to_dict(),
         }
 
 
@@ -75,7 +74,7 @@ class EntityReport:
             "types": {name: _of_match(score.types[name]) for name in sorted(score.types)},
             "depth": {name: _of_match(match) for name, match in score.depths.items()},
             "length": {name: _of_match(match) for name, match in score.lengths.items()},
-            "gold_data": _of_fingerprint(self.fingerprint),
+            "gold_data": self.fingerprint.to_dict(),
         }
 
 
@@ -109,15 +108,6 @@ def _of_match(match: Match) -> dict[str, Any]:
     }
 
 
-def _of_fingerprint(fingerprint: Fingerprint) -> dict[str, Any]:
-    return {
-        "sentences": fingerprint.sentences,
-        "words": fingerprint.words,
-        "spans": fingerprint.spans,
-        "sha256": fingerprint.hash,
-    }
-
-
 def layers_of(path: Path, format: str | None, settings: ReadSettings) -> frozenset[str]:
     """The layers that a file has, as its format or its first sentence tells."""
     layers = format_of(path, format).layers if not os.path.isdir(path) else frozenset()
@@ -127,13 +117,6 @@ def layers_of(path: Path, format: str | None, settings: ReadSettings) -> frozens
     return frozenset(
         layer for layer in ("tree", "entities") if parse and getattr(parse, layer) is not None
     )
-
-
-def evalb_output(
-    gold: Iterable[Placed], predicted: Iterable[Placed], parameters: Parameters = COLLINS
-) -> Iterator[Printed]:
-    """The output of the EVALB program for two files."""
-    return evalb((side for _, side in gold), (side for _, side in predicted), parameters)
 
 
 def score_trees(

@@ -12,18 +12,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fencepost.errors import DataError
 from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.files import STANDARD, Source, files_below
-from fencepost.formats.registry import FORMATS, READABLE, bare_suffix
+from fencepost.formats.jsonl import object_in
+from fencepost.formats.registry import FORMATS, bare_suffix
 from fencepost.run.corpus.results import read_documents
 from fencepost.run.corpus.store import is_remote
-from fencepost.run.parse import Unparsed
-from fencepost.run.texts import TEXT_SUFFIXES, Item, Kind, Texts, names_a_file, object_in
+from fencepost.run.texts import (
+    TABLE_SUFFIXES,
+    TEXT_SUFFIXES,
+    Item,
+    Kind,
+    Texts,
+    names_a_file,
+    suffixes_of,
+)
 from fencepost.search import Layer, Match, Node, Pattern
 from fencepost.structure import Parse, Sentence
 
 if TYPE_CHECKING:
     from fencepost.parser.parser import Parser
-
-_TABLES = (".parquet", ".pq")
 
 
 class Place(NamedTuple):
@@ -50,6 +56,12 @@ class Hit:
     place: Place
     before: tuple[Searched, ...] = ()
     behind: list[Searched] = field(default_factory=list)
+
+
+def tasks_of(pattern: Pattern, layer: Layer | None) -> list[str]:
+    """The layers that a text is parsed for: the one that is searched, and what a pattern asks."""
+    layers = ("tree", "entities") if pattern.asks_for_entities else ("tree",)
+    return ["entities"] if layer == "entities" else [*layers]
 
 
 class Inputs:
@@ -83,16 +95,14 @@ class Inputs:
         is_text: bool = False,
         entity_columns: tuple[int, ...] | None = None,
     ) -> None:
-        self.missed: list[Unparsed] = []
+        self.missed: list[DataError] = []
         self._kind: Kind = kind
         self._format = format
         self._encoding = encoding
         self._columns = entity_columns
         self._load = load
         self._parser: Parser | None = None
-        self._tasks = {"tree": ["tree"], "entities": ["entities"], None: ["tree"]}[layer]
-        if pattern.asks_for_entities and "entities" not in self._tasks:
-            self._tasks.append("entities")
+        self._tasks = tasks_of(pattern, layer)
         self._inputs: list[tuple[str, bool]] = []  # each with whether it is a file
         for given in inputs:
             if is_text or not (is_remote(given) or names_a_file(given)):
@@ -106,7 +116,11 @@ class Inputs:
                 yield from self._parsed(given, is_text=True)
             elif self._is_text(given):
                 yield from self._parsed(given, is_text=False)
-            elif is_remote(given) or bare_suffix(given) in _TABLES or self._holds_documents(given):
+            elif (
+                is_remote(given)
+                or bare_suffix(given) in TABLE_SUFFIXES
+                or "sentences" in self._first_object(given)  # rows that `fencepost parse` wrote
+            ):
                 yield from _rows(given)
             else:
                 yield from self._read(given)
@@ -115,11 +129,9 @@ class Inputs:
         """The files of a folder that can be searched, in order of name."""
         if given == STANDARD or is_remote(given) or not Path(given).is_dir():
             return [given]
-        suffixes = {suffix for known in READABLE for suffix in known.suffixes}
+        suffixes = suffixes_of(None, *TABLE_SUFFIXES)
         if self._format is not None:
             suffixes = set(FORMATS[self._format].suffixes)
-        else:
-            suffixes.update(TEXT_SUFFIXES, _TABLES)
         found = {str(path) for path in files_below(Path(given)) if bare_suffix(path) in suffixes}
         # The text of brat's annotations is read along with them.
         found -= {path.replace(".ann", ".txt") for path in found if ".ann" in path}
@@ -131,10 +143,6 @@ class Inputs:
         if self._format is not None:
             return False
         return path == STANDARD or self._kind != "text" or bare_suffix(path) in TEXT_SUFFIXES
-
-    def _holds_documents(self, path: str) -> bool:
-        """Whether a file is of rows that `fencepost parse` wrote."""
-        return "sentences" in self._first_object(path)
 
     def _first_object(self, path: str) -> dict[str, Any]:
         """The first line of a file of JSON lines; of any other file, nothing."""
@@ -187,7 +195,8 @@ class Inputs:
                 place = Place(item.path, item.line if item.path else None, number)
                 yield Searched(document.only(), place)
             else:
-                self.missed.append(Unparsed(item.path or "text", item.line, document.status))
+                error = DataError(document.status, path=item.path or "text", line=item.line)
+                self.missed.append(error)
 
 
 def _rows(path: str) -> Iterator[Searched]:
@@ -216,8 +225,7 @@ def search(
         context: sentences before and behind each match, of the same file.
         limit: how many matches at most.
     """
-    hits = _hits(sentences, pattern, layer, context)
-    return islice(hits, limit)
+    return islice(_hits(sentences, pattern, layer, context), limit)
 
 
 def _hits(

@@ -69,7 +69,8 @@ def _sides_of_parses(reading: ParseReader) -> Iterator[Placed]:
 
 
 def _sides_of_lines(source: Source, settings: ReadSettings) -> Iterator[Placed]:
-    if str(source.path) == STANDARD or all(map(_balances, source.lines())):
+    is_piped = str(source.path) == STANDARD  # and can be read only once
+    if is_piped or all(line.count("(") == line.count(")") for line in source.lines()):
         texts: Iterator[tuple[int, str]] = enumerate(source.lines(), 1)
     else:
         texts = chunks(source.lines())
@@ -89,7 +90,3 @@ def _mapped(side: Side, settings: ReadSettings) -> Side:
         (start, end, without_function(label or "")) for start, end, label in side.brackets
     )
     return Side(side.words, tags, map_labels(plain, tags, settings))
-
-
-def _balances(line: str) -> bool:
-    return line.count("(") == line.count(")")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ from typing import Any, Literal
 from fencepost.errors import DataError
 from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.files import STANDARD, Source, files_below
-from fencepost.formats.jsonl import id_of, parse_of
+from fencepost.formats.jsonl import id_of, object_in, parse_of
 from fencepost.formats.registry import FORMATS, READABLE, bare_suffix, format_of
 from fencepost.structure import Sentence
 from fencepost.text.splitters import ENGLISH, Splitter
@@ -23,6 +22,7 @@ Kind = Literal["text", "lines", "words"]
 KINDS = ("text", "lines", "words")  # how files without annotation are read
 
 TEXT_SUFFIXES = (".txt", ".text", ".md")
+TABLE_SUFFIXES = (".parquet", ".pq")
 _PATH_LIKE = re.compile(
     r"(?=\S*[/\\])\S++|[^\s.]\S*\.[A-Za-z][A-Za-z0-9]{1,5}|(?:~|\.{0,2})/.*\.[A-Za-z][A-Za-z0-9]{1,5}"
 )
@@ -183,10 +183,8 @@ class Texts:
     def _sentences(self, text: str, splitter: Splitter) -> tuple[Sentence, ...]:
         if self.kind == "text":
             return splitter.split(text)
-        if self.kind == "words":
-            sentence = Sentence(tuple(text.split()))
-        else:
-            sentence = splitter.sentence(text)
+        is_split = self.kind == "words"
+        sentence = Sentence(tuple(text.split())) if is_split else splitter.sentence(text)
         return (sentence,) if sentence.words else ()
 
     def _objects(
@@ -231,14 +229,6 @@ def paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         yield first, "\n".join(waiting)
 
 
-def object_in(line: str) -> Any:
-    """The value of a line of JSON."""
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"no JSON: {error}") from error
-
-
 def given_by(data: Any, settings: ReadSettings) -> str | Sentence:
     """The input of a parser in an object: its words, or its text if it has nothing but that."""
     if isinstance(data, dict) and isinstance(data.get("text"), str):
@@ -259,9 +249,7 @@ def _named(sentences: tuple[Sentence, ...], id: str | None) -> tuple[Sentence, .
 
 def names_a_file(given: str) -> bool:
     """Whether an input is a file or folder; what only looks like one is an error."""
-    if given == STANDARD:
-        return True
-    if os.path.exists(given):
+    if given == STANDARD or os.path.exists(given):
         return True
     if os.path.lexists(given):
         raise DataError("this link leads to no file; pass --text if this is a text", path=given)
@@ -279,16 +267,19 @@ def _name(path: str, given: str) -> str:
     return (name.with_suffix("") if packed else name).with_suffix("").as_posix()
 
 
+def suffixes_of(format: str | None, *others: str) -> set[str]:
+    """The suffixes of the files that are read in a folder: a format's, or all that are known."""
+    if format is not None:
+        return set(format_of(STANDARD, format).own_suffixes)
+    return {suffix for known in READABLE for suffix in known.suffixes} | {*TEXT_SUFFIXES, *others}
+
+
 def _files(given: str, format: str | None, without: Path | None) -> list[str]:
     """The files that an input stands for, in order of name."""
     folder = Path(given)
     if given == STANDARD or not folder.is_dir():
         return [given]
-    if format is None:
-        suffixes = {suffix for known in READABLE for suffix in known.suffixes}
-        suffixes.update(TEXT_SUFFIXES)
-    else:
-        suffixes = set(format_of(given, format).own_suffixes)
+    suffixes = suffixes_of(format)
     found = {str(path) for path in files_below(folder) if bare_suffix(path) in suffixes}
     hidden = None if without is None else without.resolve()
     if hidden is not None and folder.resolve() in hidden.parents:

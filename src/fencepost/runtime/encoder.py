@@ -19,7 +19,6 @@ class Encoder(Protocol):
 
     def __call__(self, inputs: Any) -> Floats:
         """(batch, n + 2, width)."""
-        ...
 
 
 class WordEncoder:
@@ -58,7 +57,7 @@ class TransformerEncoder:
         words: Floats | None = None
         width = inputs.pieces.shape[1]
         window, place = np.divmod(inputs.picked, width)
-        for windows in windows_by_length(inputs.mask.sum(1), width, most=MOST_PIECES):
+        for windows in windows_by_length(inputs.mask.sum(1), width):
             count = int(inputs.mask[windows[-1]].sum())
             vectors = self._session(
                 pieces=inputs.pieces[windows, :count],
@@ -79,7 +78,7 @@ class TransformerEncoder:
         return self._lstm(vectors=states, sizes=_sizes(inputs.lengths))
 
 
-def windows_by_length(counts: Ints, width: int, *, most: int) -> list[Ints]:
+def windows_by_length(counts: Ints, width: int) -> list[Ints]:
     """Windows that are read together: alike in pieces, so that there is little padding.
 
     Sentences of as many words may have twice as many pieces.
@@ -87,9 +86,8 @@ def windows_by_length(counts: Ints, width: int, *, most: int) -> list[Ints]:
     Args:
         counts: the pieces of each window.
         width: that of the longest.
-        most: pieces read at a time.
     """
-    few = max(1, most // width)
+    few = max(1, MOST_PIECES // width)
     order = np.argsort(counts, kind="stable")
     return np.split(order, range(few, len(order), few))
 

@@ -35,13 +35,8 @@ class Listed:
 
 
 def write_manifest(folder: Path, names: Iterable[str]) -> None:
-    """List files of a folder, whole or not at all; they are on the disk by then."""
-    draft = folder / _DRAFT
-    try:
-        _write(draft, {name: _listed(folder / name) for name in names})
-        os.replace(draft, folder / MANIFEST)
-    finally:
-        draft.unlink(missing_ok=True)
+    """List files of a folder that is still a draft; they are on the disk by then."""
+    _write(folder / MANIFEST, {name: _listed(folder / name) for name in names})
 
 
 def replace_files(folder: Path, drafts: Mapping[str, Path]) -> None:

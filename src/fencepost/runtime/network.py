@@ -105,10 +105,7 @@ def encoder_of(
         precision: `fp32` or `int8`.
         threads: at most.
     """
-
-    def session(graph: bytes) -> Session:
-        return Session(graph, file, threads=threads)
-
     file = weights.path.resolve()  # where links lead to
     graphs = encoder_graphs(settings, numbers, sizes, weights, file=file.name, precision=precision)
-    return kind_of(settings).encoder(*map(session, graphs.values()))
+    sessions = (Session(graph, file, threads=threads) for graph in graphs.values())
+    return kind_of(settings).encoder(*sessions)

@@ -205,9 +205,11 @@ class FastStepper:
             grid_ends = weights.grid.ends(boundaries)
             if fits(width):
                 grid, grid_ends = weights.grid.matrix(grid_ends).reshape(-1, width), None
-        offsets = None
-        if weights.offset is not None:
-            offsets = hidden.dot(weights.offset).reshape(rows, width) + weights.offset_bias
+        offsets = (
+            None
+            if weights.offset is None
+            else hidden.dot(weights.offset).reshape(rows, width) + weights.offset_bias
+        )
         del hidden  # large, and not needed any more
         label_ends = flat.dot(weights.label_end)
         return FastState(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -69,13 +68,6 @@ def plain_pieces(cutter: Cutter) -> dict[str, Any]:
     """The settings of a model's pieces."""
     names = ("before", "after", "padding", "nothing", "window")
     return {name: getattr(cutter, name) for name in names}
-
-
-def save_tokenizer(cutter: Cutter, folder: Path) -> None:
-    """Write a tokenizer into a folder, whole or not at all."""
-    draft = folder / f".{TOKENIZER}"
-    cutter.tokenizer.save(str(draft), pretty=False)
-    os.replace(draft, folder / TOKENIZER)
 
 
 def is_refusal(error: BaseException) -> bool:

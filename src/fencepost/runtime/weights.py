@@ -94,11 +94,12 @@ class Weights(Mapping[str, Floats]):
         for name, stored in self.stored.items():
             values = self._bits(stored)
             exponent = _EXPONENTS.get(stored.kind)
-            if exponent is None:
-                is_finite = bool(np.isfinite(values).all())
-            else:
-                is_finite = not ((values.view(np.uint16) & exponent) == exponent).any()
-            if not is_finite:
+            is_finite = (
+                np.isfinite(values)
+                if exponent is None
+                else (values.view(np.uint16) & exponent) != exponent
+            )
+            if not is_finite.all():
                 raise ModelError(f"{self.path}: {name} has numbers that are not finite")
 
     def _bits(self, stored: Stored) -> Floats:

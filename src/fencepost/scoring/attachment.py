@@ -83,7 +83,9 @@ class Ends:
 
 def moves_of(judgement: Judgement) -> list[Move]:
     """The spans in both trees with different parents, likely moves first."""
-    gold, predicted = _larger(judgement.gold), _larger(judgement.predicted)
+    gold, predicted = (
+        larger_spans([one.span for one in side]) for side in (judgement.gold, judgement.predicted)
+    )
     judged = {one.span: one for one in reversed(judgement.gold)}
     stands = {one.span: one.shown for one in reversed(judgement.predicted)}
     common = {span[:2] for span in gold} & {span[:2] for span in predicted}
@@ -116,13 +118,10 @@ def _is_same(one: Span | None, other: Span | None, common: Container[tuple[int, 
     return is_wrong and shares_an_end and one.label == other.label
 
 
-def _larger(side: Sequence[Judged]) -> dict[Span, Span | None]:
+def larger_spans(spans: Sequence[Span]) -> dict[Span, Span | None]:
     """The smallest larger span around each."""
-    spans = [one.span for one in side]
-    holders = holders_of(spans)
     larger: dict[Span, Span | None] = {}
-    for index, span in enumerate(spans):
-        place = holders[index]
+    for span, place in zip(spans, holders_of(spans), strict=True):
         holder = None if place is None else spans[place]
         larger[span] = larger[holder] if holder and holder[:2] == span[:2] else holder
     return larger

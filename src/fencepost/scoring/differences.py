@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from fencepost.errors import ConfigError, DataError
+from fencepost.scoring.attachment import larger_spans
 from fencepost.structure import Document, Parse, Sentence, Span
 from fencepost.structure.span import by_place
 
@@ -94,7 +95,7 @@ def _missing(ours: Sequence[Span], theirs: Sequence[Span]) -> list[Span]:
 
 def _moved(ours: Sequence[Span], theirs: Sequence[Span]) -> list[Moved]:
     """The largest spans of both with parents at different places."""
-    first, second = _holders(ours), _holders(theirs)
+    first, second = (larger_spans(list(map(_plain, spans))) for spans in (ours, theirs))
     moves: list[Moved] = []
     for span, one in first.items():
         other = second.get(span)
@@ -113,19 +114,6 @@ def _stays(move: Moved, ours: Sequence[Span], theirs: Sequence[Span]) -> bool:
         holder.start == move.span.start and holder[:2] not in {span[:2] for span in spans}
         for holder, spans in ((move.first, theirs), (move.second, ours))
     )
-
-
-def _holders(spans: Iterable[Span]) -> dict[Span, Span | None]:
-    """The smallest larger span around each."""
-    holders: dict[Span, Span | None] = {}
-    above: list[Span] = []
-    for span in map(_plain, spans):
-        while above and above[-1].end <= span.start:
-            above.pop()
-        larger = [holder for holder in above if holder[:2] != span[:2]]
-        holders.setdefault(span, larger[-1] if larger else None)
-        above.append(span)
-    return holders
 
 
 def _plain(span: Span) -> Span:

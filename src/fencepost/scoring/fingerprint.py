@@ -35,6 +35,15 @@ class Fingerprint:
         """The first twelve digits of the SHA-256."""
         return self._hash.hexdigest()[:12]
 
+    def to_dict(self) -> dict[str, int | str]:
+        """Plain data."""
+        return {
+            "sentences": self.sentences,
+            "words": self.words,
+            "spans": self.spans,
+            "sha256": self.hash,
+        }
+
     def __str__(self) -> str:
         counts = ((self.sentences, "sentence"), (self.words, "word"), (self.spans, "span"))
         named = [f"{count:,} {name}{'' if count == 1 else 's'}" for count, name in counts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
 from fencepost.search.syntax import About, Labels, Number
@@ -154,12 +155,10 @@ class Index(Nodes):
             nearest = [size + 1] * (size + 1)  # first end of spans that start here or later
             for start, end in spans:
                 nearest[start] = min(nearest[start], end)
-            for start in range(size - 1, -1, -1):
-                nearest[start] = min(nearest[start], nearest[start + 1])
+            nearest = list(accumulate(reversed(nearest), min))[::-1]
             return [nearest[left] <= right for left, right in places]
         furthest = [0] * (size + 1)  # last end of spans that start here or before
         for start, end in spans:
             furthest[start] = max(furthest[start], end)
-        for start in range(1, size + 1):
-            furthest[start] = max(furthest[start], furthest[start - 1])
+        furthest = list(accumulate(furthest, max))
         return [furthest[left] >= right for left, right in places]

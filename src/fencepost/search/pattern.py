@@ -96,20 +96,17 @@ def needed(node: NodePattern) -> list[frozenset[str]]:
 
 def _asks(node: NodePattern) -> bool:
     """Whether a node or any in its relations has a condition on entities."""
-    nodes = [node]
-    parts: list[Expression] = []
-    while nodes or parts:
-        if nodes:
-            one = nodes.pop()
-            if any(isinstance(condition, About) for condition in one.conditions):
-                return True
-            parts += [] if one.relation is None else [one.relation]
-            continue
-        part = parts.pop()
+    waiting: list[NodePattern | Expression] = [node]
+    while waiting:
+        part = waiting.pop()
         if isinstance(part, Group):
-            parts += part.parts
+            waiting += part.parts
+        elif isinstance(part, Relation):
+            waiting.append(part.node)
         else:
-            nodes.append(part.node)
+            if any(isinstance(condition, About) for condition in part.conditions):
+                return True
+            waiting += [] if part.relation is None else [part.relation]
     return False
 
 
@@ -187,11 +184,8 @@ class _Search:
         family = self._families.get(relation)
         if family is None:
             argument = relation.argument
-            if isinstance(argument, NodePattern):
-                family = family_of(relation.sign, self.nodes(argument))
-            else:
-                family = family_of(relation.sign, argument)
-            self._families[relation] = family
+            among = self.nodes(argument) if isinstance(argument, NodePattern) else argument
+            family = self._families[relation] = family_of(relation.sign, among)
         return family
 
     # With names.

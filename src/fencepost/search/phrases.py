@@ -14,14 +14,14 @@ NOUN_PHRASES = {
 }
 _VERB = "/^(VB|MD)/=verb"
 # Auxiliaries and "to" lead down through verb phrases to the main verb.
-_MAIN = "@VP <+(@VP) (/^(VB|MD)/=verb !$ @VP)"
+_MAIN = f"@VP <+(@VP) ({_VERB} !$ @VP)"
 CLAUSES = (
     # The subject is the nearest noun phrase before the verb phrase,
     f"@S|SQ < ({_MAIN} ?$-- (@NP=subject !$++ (@NP $++ @VP)))"
     # in inversion, one beside it, as in "said Ann";
     f" | @SINV < ({_MAIN} ?$ @NP=subject)"
     # and in "Is he happy?" there is no verb phrase.
-    " | @SQ|SINV !< @VP < (/^(VB|MD)/=verb ?$++ @NP=subject)"
+    f" | @SQ|SINV !< @VP < ({_VERB} ?$++ @NP=subject)"
 )
 
 

@@ -79,15 +79,10 @@ def find_in_parse(
     if layer == "tree" and parse.tree is not None:
         return find(parse.tree, compiled, parse.entities)
     if layer == "entities" and parse.entities is not None:
-        return find(entity_tree(parse), compiled, parse.entities)
+        root = Span(0, len(parse.sentence), "")
+        return find(Tree(parse.sentence, (root, *parse.entities)), compiled, parse.entities)
     name = "a tree" if layer == "tree" else "entities"
     raise DataError(f"a sentence with {name} was expected to search in; this has none")
-
-
-def entity_tree(parse: Parse) -> Tree:
-    """The entities of a parse as a tree, below a root without a label."""
-    root = Span(0, len(parse.sentence), "")
-    return Tree(parse.sentence, (root, *(parse.entities or ())))
 
 
 def find_in_document(

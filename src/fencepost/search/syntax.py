@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
 from fencepost.errors import PatternError
 from fencepost.search.regexes import Regex, RegexError
@@ -14,6 +14,7 @@ from fencepost.search.regexes import Regex, RegexError
 MOST_LETTERS = 2_000  # of a pattern
 MOST_NODES = 100  # in a pattern
 MOST_DEPTH = 30  # nested brackets
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,25 +141,18 @@ def read_pattern(text: str) -> tuple[NodePattern, ...]:
 
 
 @dataclass(slots=True)
-class _Scope:
-    """The names that can be referred to, and whether new ones are allowed."""
-
-    names: frozenset[str] = frozenset()
-    under_negation: bool = False
-
-
-@dataclass(slots=True)
 class _Reader:
     text: str
     place: int = 0
     depth: int = 0
     count: int = 0
-    scope: _Scope = field(default_factory=_Scope)
+    names: frozenset[str] = frozenset()  # that can be referred to
+    under_negation: bool = False  # where no node can be given a name
 
     def read(self) -> tuple[NodePattern, ...]:
         alternatives = []
         while True:
-            self.scope = _Scope()
+            self.names = frozenset()
             alternatives.append(self._node())
             if self._peek() != "|":
                 break
@@ -212,20 +206,22 @@ class _Reader:
             node.is_plain = node.is_plain and node.relation.is_plain
         return node
 
-    def _in_brackets(self) -> NodePattern:
-        opened = self.place
-        self._take("(")
+    def _in_brackets(self, inside: Callable[[], T]) -> T:
+        """What stands in the brackets that begin here."""
+        opened, sign = self.place, self._peek()
+        closing = "]" if sign == "[" else ")"
+        self._take(sign)
         self._deeper()
-        node = self._node()
+        found = inside()
         self.depth -= 1
-        if self._peek() != ")" and self.place >= len(self.text):
-            raise PatternError("this ( is never closed", self.text, opened)
-        self._take(")", f"{_A_RELATION}, or )")
-        return node
+        if self._peek() != closing and self.place >= len(self.text):
+            raise PatternError(f"this {sign} is never closed", self.text, opened)
+        self._take(closing, f"{_A_RELATION}, or {closing}")
+        return found
 
     def _related(self) -> NodePattern:
         """The node of a relation: in brackets with relations of its own, or without."""
-        return self._in_brackets() if self._peek() == "(" else self._described()
+        return self._in_brackets(self._node) if self._peek() == "(" else self._described()
 
     def _described(self, *, bare: bool = False) -> NodePattern:
         """A node's label, conditions and name.
@@ -299,21 +295,21 @@ class _Reader:
 
     def _new_name(self) -> str:
         name = self._read_name()
-        if self.scope.under_negation:
+        if self.under_negation:
             raise PatternError("below ! no node can be given a name", self.text, self.place)
-        if name in self.scope.names:
+        if name in self.names:
             raise PatternError(
                 f"another name was expected: {name} is given already", self.text, self.place
             )
         self.place += len(name)
-        self.scope.names |= {name}
+        self.names |= {name}
         return name
 
     def _reference(self, node: NodePattern, sign: str) -> None:
         self._take(sign)
         name = self._read_name()
-        if name not in self.scope.names:
-            known = ", ".join(sorted(self.scope.names)) or "none"
+        if name not in self.names:
+            known = ", ".join(sorted(self.names)) or "none"
             raise PatternError(
                 f"a name that was given before was expected ({known}), not {name}",
                 self.text,
@@ -371,15 +367,15 @@ class _Reader:
         return token is not None and token["relation"] is not None
 
     def _any_of(self) -> Expression:
-        names, known = self.scope.names, self.scope.names
+        names, known = self.names, self.names
         parts = [self._all_of()]
-        known |= self.scope.names
+        known |= self.names
         while self._peek() == "|" and self._relation_behind():
             self._take("|")
-            self.scope.names = names
+            self.names = names
             parts.append(self._all_of())
-            known |= self.scope.names
-        self.scope.names = known
+            known |= self.names
+        self.names = known
         return _group("any", tuple(parts))
 
     def _relation_behind(self) -> bool:
@@ -402,9 +398,9 @@ class _Reader:
         if sign == "!":
             self._deeper()
             self._take("!")
-            before, self.scope.under_negation = self.scope.under_negation, True
+            before, self.under_negation = self.under_negation, True
             part = self._modified()
-            self.scope.under_negation = before
+            self.under_negation = before
             self.depth -= 1
             return Group("not", (part,), part.is_plain)
         if sign == "?":
@@ -414,18 +410,7 @@ class _Reader:
         return self._one()
 
     def _one(self) -> Expression:
-        sign = self._peek()
-        if sign not in ("[", "("):
-            return self._relation()
-        opened, closing = self.place, "]" if sign == "[" else ")"
-        self._take(sign)
-        self._deeper()
-        expression = self._any_of()
-        self.depth -= 1
-        if self._peek() != closing and self.place >= len(self.text):
-            raise PatternError(f"this {sign} is never closed", self.text, opened)
-        self._take(closing, f"{_A_RELATION}, or {closing}")
-        return expression
+        return self._in_brackets(self._any_of) if self._peek() in ("[", "(") else self._relation()
 
     def _relation(self) -> Expression:
         token = self._token()

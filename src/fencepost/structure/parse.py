@@ -50,18 +50,14 @@ class Parse:
             entities = in_order(self.entities)
             known = tuple(one.within(tree) if isinstance(one, Entity) else one for one in entities)
             object.__setattr__(self, "entities", known)
-            self._check_entities(known)
-
-    def _check_entities(self, entities: tuple[Span, ...]) -> None:
-        for span in entities:
-            check_range(span, len(self.sentence))
-        crossing = first_crossing(entities)
-        if crossing:
-            raise CrossingSpansError(
-                f"{crossing[0]} and {crossing[1]} cross; nested entities need spans that nest "
-                'or do not touch.\n  Pass on_crossing="drop-sentence" or "drop-span" '
-                "(--on-crossing) to leave them out."
-            )
+            for span in known:
+                check_range(span, len(self.sentence))
+            if crossing := first_crossing(known):
+                raise CrossingSpansError(
+                    f"{crossing[0]} and {crossing[1]} cross; nested entities need spans that nest "
+                    'or do not touch.\n  Pass on_crossing="drop-sentence" or "drop-span" '
+                    "(--on-crossing) to leave them out."
+                )
 
     def __str__(self) -> str:
         """Its tree in brackets, or else the words with brackets around entities.

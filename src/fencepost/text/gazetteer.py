@@ -146,9 +146,7 @@ def _ways(phrase: str, *, ignore_case: bool) -> set[Words]:
             first, last = len(before), len(before) + len(spelling)
             places = split_words(text)  # no word extends over a space, or a comma before one
             ways.add(tuple(text[start:end] for start, end in places if first <= start < last))
-    if ignore_case:
-        return {tuple(map(str.casefold, words)) for words in ways}
-    return ways
+    return {tuple(map(str.casefold, words)) for words in ways} if ignore_case else ways
 
 
 def _gazetteer(table: _Phrases, *, ignore_case: bool) -> Gazetteer:

@@ -8,12 +8,13 @@ these. It also wraps one `forward`, where a loss here is any function of the net
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from math import isfinite
 
 import torch
 from torch import Tensor, nn
 
+from fencepost.batching.batches import in_groups
 from fencepost.training.processes import Processes
 
 BUCKET = 2**24  # numbers in a message
@@ -49,7 +50,7 @@ def sum_gradients(
     loss, failed, *counts = summary.tolist()
     if isfinite(loss) and not failed:
         used = [parameter for parameter, count in zip(trained, counts, strict=True) if count]
-        for bucket in _buckets(used):
+        for bucket in in_groups(used, nn.Parameter.numel, most=BUCKET):
             total = torch.cat([_gradient(parameter).reshape(-1) for parameter in bucket])
             processes.all_reduce(total)
             parts = total.split([parameter.numel() for parameter in bucket])
@@ -60,17 +61,3 @@ def sum_gradients(
 
 def _gradient(parameter: nn.Parameter) -> Tensor:
     return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-
-
-def _buckets(parameters: Iterable[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
-    """Group parameters into messages of at most `BUCKET` numbers, or of a single parameter."""
-    bucket: list[nn.Parameter] = []
-    size = 0
-    for parameter in parameters:
-        if bucket and size + parameter.numel() > BUCKET:
-            yield bucket
-            bucket, size = [], 0
-        bucket.append(parameter)
-        size += parameter.numel()
-    if bucket:
-        yield bucket

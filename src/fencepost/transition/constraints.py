@@ -387,7 +387,8 @@ class ConstrainedConfiguration:
         place = self._place(boundary)
         if place in self.limits.must:
             return False
-        if lifted and boundary > self.canonical.plain.cursor and place != self._whole:
+        plain = self.canonical.plain
+        if lifted and boundary > plain.cursor and place != (0, plain.n):
             return True
         return self.canonical.may_be_filler(boundary) and not self._fills_a_must(boundary)
 
@@ -398,10 +399,6 @@ class ConstrainedConfiguration:
             end == boundary and newest is not None and start <= newest and fillers[-1]
             for start, end in self.limits.must
         )
-
-    @property
-    def _whole(self) -> Place:
-        return (0, self.canonical.plain.n)
 
     def _place(self, boundary: int) -> Place:
         cursor = self.canonical.plain.cursor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from importlib.metadata import version
@@ -381,9 +381,11 @@ def _limits(settings: Settings) -> LimitsAnswer:
 class _Pages(StaticFiles):
     """Files of the page, which browsers cache and revalidate each time."""
 
+    headers: Mapping[str, str] = {"Cache-Control": "no-cache"}
+
     async def get_response(self, path: str, scope: Any) -> Response:
         response = await super().get_response(path, scope)
-        response.headers["Cache-Control"] = "no-cache"
+        response.headers.update(self.headers)
         return response
 
 
@@ -393,16 +395,12 @@ class _LocalPages(_Pages):
     Browsers allow shared memory only to pages that are isolated from other origins.
     """
 
-    async def get_response(self, path: str, scope: Any) -> Response:
-        response = await super().get_response(path, scope)
-        response.headers.update(
-            {
-                "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'",
-                "Cross-Origin-Opener-Policy": "same-origin",
-                "Cross-Origin-Embedder-Policy": "require-corp",
-            }
-        )
-        return response
+    headers: Mapping[str, str] = {
+        **_Pages.headers,
+        "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Embedder-Policy": "require-corp",
+    }
 
 
 def _pages() -> APIRouter:
@@ -433,16 +431,11 @@ def _pages() -> APIRouter:
     async def drawing_style(request: Request) -> Response:
         from fencepost.drawing.html import STYLE
 
-        return _revalidated(request, STYLE, "text/css")
+        body = STYLE.encode()
+        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        headers = {"ETag": tag, "Cache-Control": "no-cache"}  # browsers revalidate it each time
+        if tag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        return Response(body, media_type="text/css", headers=headers)
 
     return router
-
-
-def _revalidated(request: Request, text: str, kind: str) -> Response:
-    """A text that browsers cache and revalidate each time."""
-    body = text.encode()
-    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": "no-cache"}
-    if tag in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
-    return Response(body, media_type=kind, headers=headers)

@@ -10,6 +10,7 @@ from typing import Any
 
 from fencepost.errors import DataError
 from fencepost.parser.parser import Parser
+from fencepost.run.search import tasks_of
 from fencepost.search import Match, Node, Pattern
 from fencepost.structure import Document
 from fencepost.web.errors import invalid
@@ -38,9 +39,7 @@ def documents_of(request: SearchRequest, settings: Settings) -> list[Document] |
 
 def search_job(parser: Parser, request: SearchRequest, pattern: Pattern, settings: Settings) -> Job:
     """The job that parses what a search needs: only the layers of its pattern."""
-    tasks = ["entities" if request.layer == "entities" else "tree"]
-    if pattern.asks_for_entities and "entities" not in tasks:
-        tasks.append("entities")
+    tasks = tasks_of(pattern, request.layer)
     inputs = {name: getattr(request, name) for name in ("text", "words", "inputs")}
     return job_of(parser, ParseRequest.model_validate({"tasks": tasks, **inputs}), settings)
 

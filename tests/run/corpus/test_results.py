@@ -27,9 +27,9 @@ FORMATS: Sequence[Format] = ("jsonl", "parquet")
 def bytes_of(documents: Sequence[Document], format: Format) -> bytes:
     raw = io.BytesIO()
     file = Hashed(raw)
-    with results(file, format) as found:
+    with results(file, format) as write:
         for document in documents:
-            found.add(document)
+            write(document)
     data = raw.getvalue()
     assert file.bytes == len(data)
     assert file.sha256 == hashlib.sha256(data).hexdigest()

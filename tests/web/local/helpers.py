@@ -7,16 +7,19 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from fencepost.batching.arrays import Floats
 from fencepost.run.browser.export import Exported, export
-from fencepost.run.browser.packing import packed, unpacked
+from fencepost.run.browser.packing import packed
+from fencepost.runtime.onnx import SCALE
 
 WEB = Path(__file__).parents[1]
 RUNTIME = WEB / "node_modules/onnxruntime-web"
@@ -28,6 +31,15 @@ needs_runtime = pytest.mark.skipif(
 
 def exported(model: str | Path, folder: Path) -> Exported:
     return export(str(model), folder, runtime=RUNTIME, step=lambda _: None)
+
+
+def unpacked(weights: Mapping[str, Any]) -> dict[str, Floats]:
+    """The numbers that packed weights stand for, in 32 bits."""
+    return {
+        name: np.asarray(weight.astype(np.float32) * weights.get(name + SCALE, np.float32(1)))
+        for name, weight in weights.items()
+        if not name.endswith(SCALE)
+    }
 
 
 def as_packed(model: Path, folder: Path) -> Path:

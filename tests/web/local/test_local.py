@@ -21,7 +21,7 @@ from fencepost.decoding.rules import Rules
 from fencepost.decoding.walk import walk
 from fencepost.model.stepper import stepper_of
 from fencepost.parser.steps import Step
-from fencepost.run.browser.packing import packed, unpacked
+from fencepost.run.browser.packing import packed
 from fencepost.run.browser.tables import splitter_tables, tokenizer_tables
 from fencepost.runtime.step_graphs import step_graphs
 from fencepost.runtime.weights import Weights
@@ -34,7 +34,14 @@ from tests.reliability.strategies import SENTENCES, hostile_text
 from tests.runtime.test_encoder import random
 from tests.text.test_words import ODD
 from tests.tiny import tiny_transformer
-from tests.web.local.helpers import as_packed, exported, needs_node, needs_runtime, node_test
+from tests.web.local.helpers import (
+    as_packed,
+    exported,
+    needs_node,
+    needs_runtime,
+    node_test,
+    unpacked,
+)
 
 TEXTS = (
     "The cat sat on the mat. Dogs bark at Ann; it's RED, isn't it?",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
@@ -10,13 +11,14 @@ from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 from fencepost.errors import DataError
 from fencepost.formats.files import Source
 
+Kind = Literal["start", "end", "text"]
 _CHUNK = 1 << 16  # bytes
 
 
 class Event(NamedTuple):
     """The start or the end of an element, with its name, or the text in between."""
 
-    kind: Literal["start", "end", "text"]
+    kind: Kind
     value: str
     attributes: dict[str, str]
     line: int
@@ -38,14 +40,8 @@ def events_in(file: BinaryIO, name: str) -> Iterator[Event]:
     parser.buffer_text = True  # one event for text over several lines
     waiting: list[Event] = []
 
-    def start(name: str, attributes: dict[str, str]) -> None:
-        waiting.append(Event("start", name, attributes, parser.CurrentLineNumber))
-
-    def end(name: str) -> None:
-        waiting.append(Event("end", name, {}, parser.CurrentLineNumber))
-
-    def text(data: str) -> None:
-        waiting.append(Event("text", data, {}, parser.CurrentLineNumber))
+    def add(kind: Kind, value: str, attributes: dict[str, str] | None = None) -> None:
+        waiting.append(Event(kind, value, attributes or {}, parser.CurrentLineNumber))
 
     def declared(name: str, *_: object) -> None:
         raise DataError(
@@ -57,9 +53,9 @@ def events_in(file: BinaryIO, name: str) -> Iterator[Event]:
         # Expat skips entities that a document type might define: words would be lost.
         raise DataError(f"the entity {name!r} is unknown", line=parser.CurrentLineNumber)
 
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.CharacterDataHandler = text
+    parser.StartElementHandler = partial(add, "start")
+    parser.EndElementHandler = partial(add, "end")
+    parser.CharacterDataHandler = partial(add, "text")
     parser.EntityDeclHandler = declared
     parser.SkippedEntityHandler = skipped
     data = b"-"

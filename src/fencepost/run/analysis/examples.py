@@ -79,9 +79,11 @@ def _example(example: Example, layer: Layer) -> str:
             told.append(f"{what}: {', '.join(each)}.")
     ours, theirs = ((), ()) if mistake.moved is None else ((one,) for one in mistake.moved)
     gold = _picture(example.gold, layer, wrong=mistake.missing, moved=ours)
-    predicted = "<p>No tree was predicted.</p>"
-    if example.predicted is not None:
-        predicted = _picture(example.predicted, layer, wrong=mistake.extra, moved=theirs)
+    predicted = (
+        "<p>No tree was predicted.</p>"
+        if example.predicted is None
+        else _picture(example.predicted, layer, wrong=mistake.extra, moved=theirs)
+    )
     return (
         f'<figure><figcaption>{" ".join(told)}</figcaption><div class="sides"><div><p>Gold</p>'
         f"{gold}</div><div><p>Predicted</p>{predicted}</div></div></figure>"
@@ -94,10 +96,10 @@ def _words(example: Example, span: Span) -> str:
 
 def _picture(parse: Parse, layer: Layer, *, wrong: Iterable[Span], moved: Iterable[Span]) -> str:
     """A drawing of one layer, with classes on the spans that are wrong or have moved."""
-    if layer == "tree":
-        drawn = parse_html(replace(parse, entities=None, dropped=()))
-    else:
-        drawn = parse_html(replace(parse, tree=None))
+    is_tree = layer == "tree"
+    drawn = parse_html(
+        replace(parse, entities=None, dropped=()) if is_tree else replace(parse, tree=None)
+    )
     for name, spans in (("wrong", wrong), ("moved", moved)):
         for span in set(spans):
             data = data_of(span)

@@ -12,7 +12,6 @@ from fencepost.drawing.markup import NO_LABEL, visible
 from fencepost.errors import ConfigError
 from fencepost.run.analysis.report import LayerAnalysis
 from fencepost.scoring.breakdown import Layer
-from fencepost.scoring.entities import Match
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,7 +115,8 @@ def _lines(
     handles: list[Any] = []
     for index, system in enumerate(systems):
         matches = list(system.scores.by[by].values())
-        figures = [_figure(match) for match in matches]
+        # Of nothing, nothing is drawn.
+        figures = [match.f1 if match.gold or match.predicted else nan for match in matches]
         colour, marker = _colour(index, theme), _MARKERS[index % len(_MARKERS)]
         shift = 0.06 * (index - (len(systems) - 1) / 2)
         across = [place + shift for place in places]
@@ -164,8 +164,3 @@ def _bars(
     axes.grid(axis="x", color=PALETTES[theme].line, alpha=0.35)
     axes.set_axisbelow(True)
     return handles
-
-
-def _figure(match: Match) -> float:
-    """F1 as it is drawn: of nothing, nothing."""
-    return match.f1 if match.gold or match.predicted else nan

@@ -77,12 +77,7 @@ class LayerAnalysis:
                 {"first": pair.first, "second": pair.second, **pair.difference.to_dict()}
                 for pair in self.pairs
             ],
-            "gold_data": {
-                "sentences": self.fingerprint.sentences,
-                "words": self.fingerprint.words,
-                "spans": self.fingerprint.spans,
-                "sha256": self.fingerprint.hash,
-            },
+            "gold_data": self.fingerprint.to_dict(),
         }
 
 

@@ -30,12 +30,3 @@ def packed(weights: Mapping[str, Floats]) -> dict[str, Any]:
         else:
             found[name] = weight.astype(np.float16)
     return found
-
-
-def unpacked(weights: Mapping[str, Any]) -> dict[str, Floats]:
-    """The numbers that packed weights stand for, in 32 bits."""
-    return {
-        name: np.asarray(weight.astype(np.float32) * weights.get(name + SCALE, np.float32(1)))
-        for name, weight in weights.items()
-        if not name.endswith(SCALE)
-    }

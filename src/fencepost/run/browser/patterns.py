@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from itertools import count
 from typing import Any
+
+from fencepost.errors import ConfigError
 
 _PARSER: Any = import_module("re._parser")  # what `re` itself reads patterns with
 _DIGIT, _WORD = r"\p{Nd}", r"[\p{L}\p{N}_]"
@@ -34,9 +35,9 @@ def javascript(pattern: re.Pattern[str]) -> str:
 class _Writer:
     """Writes a pattern part by part."""
 
-    def __init__(self, flags: int, numbers: Iterable[int] | None = None) -> None:
+    def __init__(self, flags: int) -> None:
         self.flags = flags
-        self.numbers = iter(count() if numbers is None else numbers)
+        self.numbers = count()
         self.names: dict[int, str] = {}
 
     def sequence(self, parts: Any) -> str:
@@ -71,7 +72,7 @@ class _Writer:
                 return f"(?{'<' if direction < 0 else ''}{sign}{self.sequence(inside)})"
             case "AT":
                 return self.place(str(value))
-        raise NotImplementedError(f"{name} in a pattern")
+        raise ConfigError(f"{name} in a pattern cannot be said in JavaScript")
 
     def group(self, number: int | None, on: int, off: int, inside: Any) -> str:
         before = self.flags
@@ -100,7 +101,7 @@ class _Writer:
                 return f"(?<!{_ANYTHING})"
             case "AT_END_STRING":
                 return f"(?!{_ANYTHING})"
-        raise NotImplementedError(f"{name} in a pattern")
+        raise ConfigError(f"{name} in a pattern cannot be said in JavaScript")
 
     def character(self, code: int) -> str:
         if self.flags & re.IGNORECASE:
@@ -127,7 +128,7 @@ class _Writer:
                 kind = str(value)
                 base = {"SPACE": _spaces(), "DIGIT": _DIGIT, "WORD": _WORD}[kind.rsplit("_", 1)[1]]
                 return f"[^{base}]" if "_NOT_" in kind else base
-        raise NotImplementedError(f"{name} in a class")
+        raise ConfigError(f"{name} in a class cannot be said in JavaScript")
 
 
 @cache

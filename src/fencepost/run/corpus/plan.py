@@ -10,21 +10,21 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 
+from fencepost.batching.batches import in_groups
 from fencepost.errors import DataError
 from fencepost.formats.files import STANDARD, has_byte_lines
 from fencepost.formats.registry import FORMATS, READABLE, bare_suffix, format_of
 from fencepost.run.corpus.rows import Kind, RowSettings, Shard, is_packed, wanted_columns
 from fencepost.run.corpus.store import File, files_at, is_remote, joined, opened, pyarrow
-from fencepost.run.texts import TEXT_SUFFIXES, names_a_file
+from fencepost.run.texts import TABLE_SUFFIXES, names_a_file, suffixes_of
 from fencepost.run.texts import Kind as TextKind
 
 MOST_BYTES = 4 << 20  # of input in a shard: about 700,000 words
 LEAST_BYTES = 64 << 10
 _PARTS = 64  # shards of a small corpus, so that several workers have something to do
-
-_TABLES = (".parquet", ".pq")
 _MOST_NAME = 200  # bytes of a name, so that a number and a suffix go with it
 
 
@@ -93,11 +93,10 @@ def make_plan(
     shards = [part for shard, _ in found for part in _divided(shard, shard_bytes, settings)]
     _check_names(shards)
     files = tuple(file for _, file in found if file is not None)
-    return Plan(files, tuple(_portions(shards, shard_bytes)), shard_bytes)
-
-
-def _is_file(given: str, is_text: bool) -> bool:
-    return not is_text and given != STANDARD and (is_remote(given) or names_a_file(given))
+    # Small shards go together, so that many small files are parsed as quickly as a large one.
+    groups = in_groups(shards, attrgetter("bytes"), most=shard_bytes)
+    portions = tuple(Portion(number, tuple(group)) for number, group in enumerate(groups))
+    return Plan(files, portions, shard_bytes)
 
 
 def _inputs(
@@ -116,7 +115,7 @@ def _inputs(
             how = kind if settings.format is None else _annotation(settings.format)
             shard = Shard(name="stdin", source=STANDARD, label="stdin", kind=how, place="stdin")
             yield shard, None
-        elif not _is_file(given, is_text):
+        elif is_text or not (is_remote(given) or names_a_file(given)):
             texts += 1
             name = "text" if texts == 1 else f"text-{texts}"
             size = len(given.encode("utf-8", "surrogatepass"))
@@ -140,10 +139,7 @@ def _files(given: str, settings: RowSettings, without: str | None = None) -> lis
     files = files_at(given)
     if len(files) == 1 and files[0].path == given:
         return files
-    suffixes = {suffix for known in READABLE for suffix in known.suffixes}
-    suffixes.update(TEXT_SUFFIXES, _TABLES)
-    if settings.format is not None:
-        suffixes = set(FORMATS[settings.format].own_suffixes)
+    suffixes = suffixes_of(settings.format, *TABLE_SUFFIXES)
     found = [file for file in files if bare_suffix(file.name) in suffixes]
     if without is not None:
         found = [file for file in found if not _lies_in(file.path, without)]
@@ -177,7 +173,7 @@ def _kind(file: File, settings: RowSettings, kind: TextKind) -> Kind:
     found: Kind = "text"
     if settings.format is not None:
         found = _annotation(settings.format)
-    elif suffix in _TABLES:
+    elif suffix in TABLE_SUFFIXES:
         found = "parquet"
     elif kind != "text":
         found = kind
@@ -217,7 +213,13 @@ def _divided(shard: Shard, most: int, settings: RowSettings) -> Iterator[Shard]:
     """The shards of an input; what cannot be entered in the middle is only one."""
     if shard.kind == "parquet":
         cuts = list(_row_groups(shard, most, settings))
-    elif shard.place == "file" and shard.bytes > most and _can_be_cut(shard, settings):
+    elif (
+        shard.place == "file"
+        and shard.kind != "annotated"
+        and shard.bytes > most
+        and has_byte_lines(settings.encoding)
+        and not is_packed(shard.source)
+    ):
         count = -(-shard.bytes // most)
         edges = [shard.bytes * part // count for part in range(count)]
         cuts = [
@@ -231,14 +233,6 @@ def _divided(shard: Shard, most: int, settings: RowSettings) -> Iterator[Shard]:
     for number, (start, end, size) in enumerate(cuts):
         name = shard.name if len(cuts) == 1 else f"{shard.name}-{number:0{digits}}"
         yield replace(shard, name=name, start=start, end=end, bytes=size)
-
-
-def _can_be_cut(shard: Shard, settings: RowSettings) -> bool:
-    return (
-        shard.kind != "annotated"
-        and has_byte_lines(settings.encoding)
-        and not is_packed(shard.source)
-    )
 
 
 def _row_groups(
@@ -290,17 +284,3 @@ def _check_names(shards: Iterable[Shard]) -> None:
             f"{first} and {second} would both be written to {shard.name}; parse them one after "
             "the other, into different folders"
         )
-
-
-def _portions(shards: Iterable[Shard], most: int) -> Iterator[Portion]:
-    """Small shards together, so that many small files are parsed as quickly as a large one."""
-    waiting: list[Shard] = []
-    size = number = 0
-    for shard in shards:
-        if waiting and size + shard.bytes > most:
-            yield Portion(number, tuple(waiting))
-            waiting, size, number = [], 0, number + 1
-        waiting.append(shard)
-        size += shard.bytes
-    if waiting:
-        yield Portion(number, tuple(waiting))

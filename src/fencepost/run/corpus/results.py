@@ -16,14 +16,14 @@ A line of JSON is what `Document.from_dict` takes. A row of Parquet says the sam
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol
+from typing import Any, BinaryIO, Literal
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats.files import without_surrogates
-from fencepost.formats.jsonl import line_of
+from fencepost.formats.jsonl import line_of, object_in
 from fencepost.run.corpus.store import File, files_at, opened, pyarrow
 from fencepost.structure import Document
 from fencepost.structure.serialization import DIGITS
@@ -33,13 +33,6 @@ SUFFIXES: Mapping[Format, str] = {"jsonl": ".jsonl", "parquet": ".parquet"}
 
 _GROUP = 20_000  # words in a row group of Parquet, and rows
 _LETTERS = 8  # of a text that take as much memory as a word with all that is found
-
-
-class Results(Protocol):
-    """Takes the documents of a shard."""
-
-    def add(self, document: Document) -> None:
-        """Write one more row."""
 
 
 class Hashed:
@@ -70,23 +63,15 @@ class Hashed:
 
 
 @contextmanager
-def results(file: Hashed, format: Format) -> Iterator[Results]:
+def results(file: Hashed, format: Format) -> Iterator[Callable[[Document], object]]:
     """A writer of documents to a file, which is complete when the block ends."""
     if format == "jsonl":
-        yield _Lines(file)
+        yield lambda row: file.write(line_of(row.to_dict(digits=DIGITS)).encode("utf-8"))
         return
     with pyarrow().parquet.ParquetWriter(file, schema(), compression="zstd") as writer:
         table = _Table(writer)
-        yield table
+        yield table.add
         table.flush()
-
-
-class _Lines:
-    def __init__(self, file: Hashed) -> None:
-        self._file = file
-
-    def add(self, document: Document) -> None:
-        self._file.write(line_of(document.to_dict(digits=DIGITS)).encode("utf-8"))
 
 
 class _Table:
@@ -207,8 +192,6 @@ def read_documents(path: str | Path) -> Iterator[Document]:
 
 
 def _plain_rows(file: File) -> Iterator[dict[str, Any]]:
-    from fencepost.run.texts import object_in
-
     with opened(file.path) as source:
         if file.path.endswith(SUFFIXES["jsonl"]):
             yield from (object_in(line.decode("utf-8")) for line in source)

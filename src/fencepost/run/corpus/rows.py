@@ -21,9 +21,9 @@ from typing import Any, BinaryIO, Literal, cast
 from fencepost.errors import DataError
 from fencepost.formats import ParseReader, ReadSettings
 from fencepost.formats.files import decoding_message, has_byte_lines
-from fencepost.formats.jsonl import id_of
+from fencepost.formats.jsonl import id_of, object_in
 from fencepost.run.corpus.store import files_at, opened, pyarrow
-from fencepost.run.texts import given_by, object_in, paragraphs
+from fencepost.run.texts import given_by, paragraphs
 from fencepost.structure import Sentence
 from fencepost.text.splitters import ENGLISH, Splitter
 
@@ -155,9 +155,8 @@ def _file_of(shard: Shard) -> Iterator[io.BufferedReader]:
         with opened(shard.source) as file:
             yield cast("io.BufferedReader", file)
         return
-    raw: Any = sys.stdin.buffer
-    if shard.place == "given":
-        raw = io.BytesIO(shard.source.encode("utf-8", "surrogatepass"))
+    given = io.BytesIO(shard.source.encode("utf-8", "surrogatepass"))
+    raw: Any = given if shard.place == "given" else sys.stdin.buffer
     file = io.BufferedReader(raw)
     try:
         yield file

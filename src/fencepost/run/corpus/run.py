@@ -123,10 +123,10 @@ class Run:
         """How much of the input was done before."""
         return self.plan.bytes - sum(portion.bytes for portion in self.waiting)
 
-    def add(self, done: Done) -> None:
+    def add(self, done: Done, *, is_new: bool = True) -> None:
         """Take in what came of a portion."""
         self._done[done.number] = done
-        self.summary.add(done)
+        self.summary.add(done, is_new=is_new)
 
     def forget(self) -> None:
         """Clear up a run that ended before anything was done, so that it can be begun anew."""
@@ -171,7 +171,8 @@ class Run:
         elif size_of(joined(self.job.work, _PLAN)) is not None:
             self._same_as(joined(self.job.work, _PLAN), begun)
             for portion in self.plan.portions:
-                self._take(done_before(self.job, portion))
+                if (done := done_before(self.job, portion)) is not None:
+                    self.add(done, is_new=False)
         elif set(names) <= {WORK}:  # nothing, or all that a run left that was stopped at once
             make_folder(self.job.work)
             self._write(f"{WORK}/{_PLAN}", begun)
@@ -209,11 +210,6 @@ class Run:
                 found[shard.label] = " ".join(sha256_of(str(path)) or "" for path in read)
         return found
 
-    def _take(self, done: Done | None) -> None:
-        if done is not None:
-            self._done[done.number] = done
-            self.summary.add(done, is_new=False)
-
     def _take_finished(self, ours: Mapping[str, Any]) -> None:
         """Take up what the manifest of a complete run says, as far as its files are there."""
         path = joined(self.job.out, MANIFEST)
@@ -226,7 +222,7 @@ class Run:
             names = [self.job.name(shard) for shard in portion.shards]
             own = [records[name] for name in names if name in records]
             if are_there(self.job, portion, own):
-                self._take(Done(portion.number, own))
+                self.add(Done(portion.number, own), is_new=False)
         self._was_finished = len(self._done) == len(self.plan.portions)
 
     def _same_as(self, path: str, ours: Mapping[str, Any]) -> dict[str, Any]:

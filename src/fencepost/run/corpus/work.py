@@ -12,6 +12,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from fencepost.run.corpus.plan import Portion
 from fencepost.run.corpus.results import SUFFIXES, Format, Hashed, results
 from fencepost.run.corpus.rows import Row, RowSettings, Shard, rows_of
 from fencepost.run.corpus.store import joined, read_whole, sha256_of, size_of, whole
+from fencepost.run.texts import Ended
 from fencepost.structure import Document, Parse, Sentence
 
 if TYPE_CHECKING:
@@ -173,9 +175,7 @@ def tries_of(job: Job, portion: Portion) -> int:
 def given_up(job: Job, portion: Portion) -> Done:
     """The portion as one that cannot be parsed."""
     error = f"{MOST_TRIES} workers died while they parsed this; memory may be short"
-    records = [_record(job, shard) for shard in portion.shards]
-    for record in records:
-        record.error = error
+    records = [replace(_record(job, shard), error=error) for shard in portion.shards]
     return Done(portion.number, records)
 
 
@@ -204,10 +204,10 @@ def _written(job: Job, shard: Shard, documents: Iterator[Document], clock: _Cloc
     try:
         with whole(job.target(shard), job.work) as raw:
             file = Hashed(raw)
-            with results(file, job.format) as found:
+            with results(file, job.format) as write:
                 for document in documents:
                     with clock.stage("writing"):
-                        found.add(document)
+                        write(document)
                     record.rows += 1
                     record.sentences += len(document.sentences)
                     record.words += sum(len(parse.words) for parse in document.sentences)
@@ -241,14 +241,6 @@ class _Item:
         return self.input.sentences
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """The end of a shard, or an error that ended it."""
-
-    error: DataError | None = None
-    sentences: tuple[()] = ()
-
-
 class _Stream:
     """The documents of a portion, in order, shard by shard."""
 
@@ -275,7 +267,7 @@ class _Stream:
             _UnreadableError: when all that could be read has been given out.
         """
         for item, found in self._parsed:  # which reads ahead
-            if isinstance(item, _End):
+            if isinstance(item, Ended):
                 if item.error is not None:
                     raise _UnreadableError(item.error)
                 return
@@ -283,7 +275,7 @@ class _Stream:
             self._told_words += sum(len(one.words) for one in found if isinstance(one, Parse))
             yield replace(document_of(item.input, found), id=item.row.id)
 
-    def _items(self) -> Iterator[_Item | _End]:
+    def _items(self) -> Iterator[_Item | Ended]:
         """The rows of all shards as sentences, with a mark at the end of each shard."""
         for shard in self._portion.shards:
             error: DataError | None = None
@@ -298,7 +290,7 @@ class _Stream:
                     yield _Item(row, self._prepared(row))
             except DataError as raised:
                 error = raised
-            yield _End(error)
+            yield Ended(error)
 
     def _prepared(self, row: Row) -> PreparedInput:
         if row.problem is not None:
@@ -326,9 +318,14 @@ class _Clock:
         self._started = time.perf_counter()
         self._stages: Counter[str] = Counter()
 
-    def stage(self, name: str) -> _Timed:
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
         """Counts the time in its block."""
-        return _Timed(self._stages, name)
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._stages[name] += time.perf_counter() - started  # type: ignore[assignment]
 
     def seconds(self) -> dict[str, float]:
         """Of each stage, up to now."""
@@ -336,14 +333,3 @@ class _Clock:
         known = {name: self._stages[name] for name in ("reading", "writing")}
         parsing = total - sum(known.values())
         return {"reading": known["reading"], "parsing": parsing, "writing": known["writing"]}
-
-
-class _Timed:
-    def __init__(self, stages: Counter[str], name: str) -> None:
-        self._stages, self._name = stages, name
-
-    def __enter__(self) -> None:
-        self._started = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        self._stages[self._name] += time.perf_counter() - self._started  # type: ignore[assignment]

@@ -36,7 +36,7 @@ def draw_training(epochs: Sequence[Epoch], path: Path) -> None:
             figures,
             marker=".",
             color=COLOURS.get(head),
-            label=f"{_unit(head)}: {best.dev[head]:.2f}",
+            label=f"{head} {'accuracy' if head == 'tags' else 'F1'}: {best.dev[head]:.2f}",
         )
     below.axvline(best.epoch, color="#999999", linestyle=":", label=f"best: epoch {best.epoch}")
     below.set_ylabel("dev, per cent")
@@ -49,7 +49,3 @@ def draw_training(epochs: Sequence[Epoch], path: Path) -> None:
     draft = path.with_name(f".{path.name}")
     figure.savefig(draft, format="png", dpi=120)
     os.replace(draft, path)
-
-
-def _unit(head: str) -> str:
-    return f"{head} accuracy" if head == "tags" else f"{head} F1"

@@ -70,28 +70,21 @@ def run_seeds(
             for event in run_training(own, folder, resume=resume):
                 if not isinstance(event, Finished):
                     yield event
-    found = processes.broadcast(
-        (_summed_up(out, seeds), _best(out, seeds, settings)) if processes.is_main else None
-    )
+    found = processes.broadcast(_summed_up(out, seeds, settings) if processes.is_main else None)
     assert found is not None
     yield from found
 
 
-def _best(out: Path, seeds: Sequence[int], settings: Settings) -> Finished:
-    """The end of the run that is best on dev."""
+def _summed_up(out: Path, seeds: Sequence[int], settings: Settings) -> tuple[Summary, Finished]:
+    """The summary of finished runs, which is written down too, and the end of the best on dev."""
     runs = [out / f"seed-{seed}" for seed in seeds]
-    best, run = max(((best_epoch(read_epochs(run)), run) for run in runs), key=lambda x: x[0].mean)
-    return Finished(run / "model", best, settings.training.epochs)
-
-
-def _summed_up(out: Path, seeds: Sequence[int]) -> Summary:
-    """The summary of finished runs, which is written down too."""
-    runs = [best_epoch(read_epochs(out / f"seed-{seed}")) for seed in seeds]
-    summary = summarise(seeds, runs)
+    epochs = [best_epoch(read_epochs(run)) for run in runs]
+    summary = summarise(seeds, epochs)
     draft = out / ".summary.json"
     draft.write_text(json.dumps(asdict(summary), indent=1) + "\n", encoding="utf-8")
     os.replace(draft, out / "summary.json")
-    return summary
+    best, run = max(zip(epochs, runs, strict=True), key=lambda pair: pair[0].mean)
+    return summary, Finished(run / "model", best, settings.training.epochs)
 
 
 def summarise(seeds: Sequence[int], best: Sequence[Epoch]) -> Summary:
