@@ -192,10 +192,15 @@ class _ItemReader(Generic[Item]):
                 self._queue.get_nowait()
 
     def _read_here(self) -> Iterator[Item]:
-        try:
-            yield from self.items
-        except Exception as error:
-            self.error = error
+        while True:  # not `yield from`, which would close the items with this generator
+            try:
+                item = next(self.items)
+            except StopIteration:
+                return
+            except Exception as error:
+                self.error = error
+                return
+            yield item
 
     def _fill_queue(self) -> None:
         """Run in a thread of its own; None marks the end."""
