@@ -527,6 +527,12 @@ class TestParquet:
         assert done.returncode == 2
         assert re.search(r"x\.parquet: cannot be read: \w+ level histogram", done.stderr)
 
+    def test_the_name_of_a_column_may_be_no_text(self, tmp_path: Path) -> None:
+        path = self.write(tmp_path / "x.parquet", {"text": ["a", "b"], "unread": [1, 2]})
+        path.write_bytes(path.read_bytes().replace(b"\x18\x06unread", b"\x18\x06unr\xe1ad"))
+        with pytest.raises(DataError, match=r"x\.parquet: no Parquet: 'utf-8' codec can't decode"):
+            planned(path)
+
     def test_damage_in_the_middle_is_told(self, tmp_path: Path) -> None:
         path = self.write(tmp_path / "x.parquet", {"text": [f"row {n}" for n in range(1000)]})
         plan = planned(path)

@@ -254,7 +254,7 @@ def _row_groups(
                 max(0, file.metadata.row_group(index).total_byte_size)
                 for index in range(file.num_row_groups)
             ]
-        except pyarrow().ArrowException as error:
+        except (pyarrow().ArrowException, UnicodeDecodeError) as error:  # the latter: of a name
             raise DataError(f"no Parquet: {error}", path=shard.source) from error
         except DataError as error:
             raise error.at(shard.source, None) from None
