@@ -51,6 +51,7 @@ PIECES = {
     "brat": ("T1\t", "X 0 3", ";4 5", "\tAnn", "R1\t", BETWEEN.decode(), "\ufeff", "99999999", "é"),
     "jsonl": ('{"text":', '"words":', '"entities":', '"tree":', "null", "[[0,1]]", "\\ud800", "}"),
 }
+_TOKENS = re.compile(rb"(\s+|[()|;,\"])")
 ODD_VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2, 3, 7, 64, 2**31, 2**63, 10**30, 0.0, -0.5, 1e308, 1e-320),
     *(float("nan"), float("inf"), "", "x", "auto", "bert", "roberta", "\ud800", "a" * 5000, [], {}),
@@ -247,7 +248,7 @@ def reader(format: str, folder: Path) -> Target:
     from fencepost.formats import ParseReader, ReadSettings, write
     from fencepost.formats.registry import FORMATS
     from tests.reliability.routes import check_parse
-    from tests.reliability.strategies import valid_files
+    from tests.reliability.strategies import UNITS, valid_files
 
     path = folder / f"x{FORMATS[format].suffix}"
     again = folder / f"y{FORMATS[format].suffix}"
@@ -285,7 +286,34 @@ def reader(format: str, folder: Path) -> Target:
 
     seeds = [BETWEEN.join(valid_files()[format])]
     seeds += [data[: len(data) // 2] for data in seeds]
-    return Target(send, seeds, lambda data, random: None)
+    units = [unit.encode("utf-8", "surrogatepass") for unit in UNITS]
+    return Target(send, seeds, lambda data, random: change_tokens(data, random, units))
+
+
+def change_tokens(data: bytes, random: Random, units: Sequence[bytes]) -> bytes:
+    """An input with some words or signs exchanged for others, so that many are still valid.
+
+    Args:
+        data: the input.
+        random: draws what is exchanged.
+        units: odd words, from which new ones are drawn.
+    """
+    tokens = _TOKENS.split(data)
+    for _ in range(random.choice((1, 1, 2, 5))):
+        place = random.randrange(len(tokens))
+        match random.randrange(5):
+            case 0:
+                tokens[place] = random.choice(tokens)
+            case 1:
+                tokens[place] += random.choice(units)
+            case 2:
+                tokens[place] = random.choice(units) + tokens[place]
+            case 3:
+                end = min(len(tokens), place + random.randrange(9))
+                tokens[place:place] = tokens[place:end]
+            case _:
+                tokens[place] = random.choice(units)
+    return b"".join(tokens)
 
 
 def _content(parses: Sequence[Any]) -> list[tuple[Any, ...]]:
