@@ -169,7 +169,8 @@ def _parse(parser: Parser, given: Any) -> str:
 
 
 def _inputs(random: Random) -> list[Any]:
-    makers = (hostile_text, hostile_words)
+    # In a list of strings, one with a blank is taken for a text, and refused; in a sentence, not.
+    makers = (hostile_text, hostile_words, lambda random: Sentence(tuple(hostile_words(random))))
     return [random.choice(makers)(random) for _ in range(TOGETHER)]
 
 
