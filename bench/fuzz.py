@@ -335,6 +335,7 @@ def main() -> None:
     options.add_argument("--first", type=int, default=0, help="number of the first, to go on")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--seconds", type=float, default=10.0, help="that one input may take")
+    options.add_argument("--only", default="", help="routes with this in their names")
     options.add_argument("--browser", action="store_true", help="the page in the browser instead")
     options.add_argument("--large", action="store_true", help="long lines and sentences instead")
     options.add_argument("--sentence", nargs=2, help=argparse.SUPPRESS)  # whose words, how many
@@ -361,6 +362,9 @@ def main() -> None:
             ways.append(model_route("en-small", fencepost.load("en-small", threads=1)))
             tiny = Parser(transformer_model(tiny_transformer(folder)))
             ways.append(model_route("tiny BERT", tiny))
+        ways = [way for way in ways if asked.only in way.name]
+        if not ways:
+            options.error(f"no route has {asked.only!r} in its name")
         violations = fuzz(
             ways, seed=asked.seed, first=asked.first, wanted=asked.count, seconds=asked.seconds
         )
