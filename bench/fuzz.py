@@ -9,8 +9,8 @@ With `--browser`, damaged models go through `export-web`, and texts through the 
 under node; needs `npm --prefix tests/web ci`.
 
 With `--large`, sentences of 50,000 words in files of each format, a megabyte on one line, and
-sentences of up to 100,000 words through parsers: the time, and the
-memory, which has to grow with the words and not with their square.
+sentences of up to 100,000 words through parsers: the time, and the memory, which has to grow with
+the words and not with their square.
 """
 
 from __future__ import annotations
