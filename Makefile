@@ -52,6 +52,7 @@ reliability: .venv/.dev  ## the scripts behind docs/reliability.md, in full
 	$(BIN)/python bench/fuzz.py
 	$(BIN)/python bench/fuzz.py --large
 	$(BIN)/python bench/kill_training.py
+	$(BIN)/python bench/kill_corpus.py
 	$(BIN)/python bench/load.py
 
 en-small: .venv/.dev  ## train the English model that ships; ENCODER is a folder if there is no hub

@@ -8,8 +8,9 @@ comes of one is a violation: it is made as small as it goes, shown, and the stat
 With `--browser`, damaged models go through `export-web`, and texts through the parser of the page,
 under node; needs `npm --prefix tests/web ci`.
 
-With `--large`, a megabyte on one line and sentences of up to 100,000 words: the time, and the
-memory, which has to grow with the words and not with their square.
+With `--large`, sentences of 50,000 words in files of each format, a megabyte on one line, and
+sentences of up to 100,000 words through parsers: the time, and the memory, which has to grow with
+the words and not with their square.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ from fastapi.testclient import TestClient
 from measuring import CHECKOUT, circumstances, forget_peak, peak, table
 
 import fencepost
+from fencepost.formats.registry import FORMATS, READABLE
 from fencepost.parser.parser import Parser
+from fencepost.run.score import score_entities, score_trees
+from fencepost.structure import Parse, Sentence, Span, Tree
 from fencepost.text import split_text
 from fencepost.web.app import make_app
 
@@ -53,6 +57,7 @@ MOST_VIOLATIONS = 10
 SHRINKING = 20.0  # seconds
 SHIPPED = "en-small"
 LENGTHS = {"a small network": (25_000, 50_000, 100_000), SHIPPED: (5_000, 10_000, 20_000)}
+FILE_LENGTHS = (12_500, 25_000, 50_000)
 SENTENCE = "The cat sat on the mat , and Ann met Bo at the museum in Bergen ."
 MEGABYTE = 1_000_000
 
@@ -282,6 +287,47 @@ def measured(name: str, length: int) -> Measured:
     return Measured(document.status, len(parse.words), spans, spent, used)
 
 
+def long_files() -> None:
+    """Print what it takes to write, read and score sentences that are very long, or deep."""
+    rows = []
+    with tempfile.TemporaryDirectory() as place:
+        for shape in ("flat", "deep"):
+            parses = {length: long_parse(length, shape) for length in FILE_LENGTHS}
+            formats = READABLE if shape == "flat" else (FORMATS["ptb"], FORMATS["jsonl"])
+            for format in formats:
+                path = Path(place, f"x{format.suffix}")
+                rows.append([shape, format.name])
+                for parse in parses.values():
+                    started = time.process_time()
+                    fencepost.write([parse], path, format=format.name)
+                    (found,) = fencepost.read(path, format=format.name)
+                    if found.words != parse.words or (found.entities or parse.entities) is None:
+                        raise SystemExit(f"{format.name}: something else was read")
+                    rows[-1].append(f"{time.process_time() - started:.2f}")
+            rows.append([shape, "scored against itself"])
+            for parse in parses.values():
+                path = Path(place, "x.jsonl")
+                fencepost.write([parse], path)
+                started = time.process_time()
+                f1s = [score(path, path).to_dict()["f1"] for score in (score_trees, score_entities)]
+                if f1s != [100, 100]:
+                    raise SystemExit(f"a sentence scored against itself has an F1 of {f1s}")
+                rows[-1].append(f"{time.process_time() - started:.2f}")
+    table(("one sentence", "", *(f"{length:,} words, s" for length in FILE_LENGTHS)), rows)
+
+
+def long_parse(length: int, shape: str) -> Parse:
+    """A sentence with a span over each five words, or one from each word to the end."""
+    sentence = Sentence(tuple(f"w{n % 97}" for n in range(length)), ("NN",) * length)
+    if shape == "flat":
+        spans = [Span(start, start + 5, "NP") for start in range(0, length, 5)]
+        entities = tuple(spans)
+    else:
+        spans = [Span(start, length, "VP") for start in range(1, length)]
+        entities = (Span(0, 3, "X"),)
+    return Parse(sentence, Tree(sentence, (Span(0, length, "S"), *spans)), entities)
+
+
 def main() -> None:
     """Run what is asked for."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
@@ -289,6 +335,7 @@ def main() -> None:
     options.add_argument("--first", type=int, default=0, help="number of the first, to go on")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--seconds", type=float, default=10.0, help="that one input may take")
+    options.add_argument("--only", default="", help="routes with this in their names")
     options.add_argument("--browser", action="store_true", help="the page in the browser instead")
     options.add_argument("--large", action="store_true", help="long lines and sentences instead")
     options.add_argument("--sentence", nargs=2, help=argparse.SUPPRESS)  # whose words, how many
@@ -301,6 +348,7 @@ def main() -> None:
         print(f"{name}: {value}")
     print()
     if asked.large:
+        long_files()
         long_lines()
         long_sentences()
         return
@@ -314,6 +362,9 @@ def main() -> None:
             ways.append(model_route("en-small", fencepost.load("en-small", threads=1)))
             tiny = Parser(transformer_model(tiny_transformer(folder)))
             ways.append(model_route("tiny BERT", tiny))
+        ways = [way for way in ways if asked.only in way.name]
+        if not ways:
+            options.error(f"no route has {asked.only!r} in its name")
         violations = fuzz(
             ways, seed=asked.seed, first=asked.first, wanted=asked.count, seconds=asked.seconds
         )

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -48,7 +49,7 @@ def test_a_label_has_the_same_colour_on_every_run() -> None:
             capture_output=True,
             check=True,
             text=True,
-            env={"PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")
     }

@@ -7,8 +7,10 @@ A route makes one input from a `Random`, sends it through, and returns what came
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -21,19 +23,24 @@ from huggingface_hub import constants
 from fencepost.checkpoints.shipped import find_model
 from fencepost.errors import FencepostError
 from fencepost.formats import ParseReader, ReadSettings
+from fencepost.formats.corpora.document import SPLITS
 from fencepost.formats.registry import FORMATS, READABLE
 from fencepost.parser.parser import Parser
 from fencepost.run.corpus.plan import make_plan
 from fencepost.run.corpus.rows import RowSettings, rows_of
+from fencepost.run.prepare import CORPORA, prepare
 from fencepost.run.score import score_entities, score_trees
 from fencepost.run.texts import Texts
 from fencepost.structure import Document, Parse, Sentence, Span, Tree
 from fencepost.structure.span import first_crossing
 from tests.reliability.strategies import (
     hostile_body,
+    hostile_corpus,
     hostile_file,
+    hostile_table,
     hostile_text,
     hostile_words,
+    valid_corpora,
     valid_files,
 )
 
@@ -88,7 +95,11 @@ def routes(parser: Parser, server: TestClient, folder: Path) -> list[Route]:
         Route("names of models", _model_name, _find_model),
         Route("rows of a text", _text_file, _row_reader(folder, "txt")),
         Route("rows of JSON lines", _maker("jsonl"), _row_reader(folder, "jsonl")),
+        Route("rows of Parquet", hostile_table, _row_reader(folder, "parquet")),
     ]
+    for corpus in valid_corpora():
+        make = partial(hostile_corpus, corpus=corpus)
+        found.append(Route(f"prepare {corpus}", make, _preparer(folder / corpus, corpus)))
     return found
 
 
@@ -158,7 +169,8 @@ def _parse(parser: Parser, given: Any) -> str:
 
 
 def _inputs(random: Random) -> list[Any]:
-    makers = (hostile_text, hostile_words)
+    # In a list of strings, one with a blank is taken for a text, and refused; in a sentence, not.
+    makers = (hostile_text, hostile_words, lambda random: Sentence(tuple(hostile_words(random))))
     return [random.choice(makers)(random) for _ in range(TOGETHER)]
 
 
@@ -278,12 +290,44 @@ def _row_reader(folder: Path, suffix: str) -> Callable[[Any], Sequence[str]]:
 
     def send(files: tuple[bytes, ...]) -> Sequence[str]:
         path = _put(folder, f".{suffix}", files)
-        plan = make_plan([str(path)], settings=settings)
-        shards = [shard for portion in plan.portions for shard in portion.shards]
         try:
+            plan = make_plan([str(path)], settings=settings)
+            shards = [shard for portion in plan.portions for shard in portion.shards]
             rows = [row for shard in shards for row in rows_of(shard, settings)]
         except FencepostError:
             return ["refused"]
         return ["status" if any(row.problem is not None for row in rows) else "valid"]
+
+    return send
+
+
+def _preparer(folder: Path, corpus: str) -> Callable[[Any], Sequence[str]]:
+    """That of a corpus, in which some files are exchanged: all three splits, or none."""
+    source, out = folder / "source", folder / "out"
+    files = valid_corpora()[corpus]
+    for name, data in files.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes(data)
+    lists = {name: source / f"{name}.ids" for name in SPLITS if f"{name}.ids" in files}
+
+    def send(struck: dict[str, bytes]) -> Sequence[str]:
+        shutil.rmtree(out, ignore_errors=True)
+        try:
+            for name, data in struck.items():
+                (source / name).write_bytes(data)
+            totals = prepare(corpus, source, out, ids=lists)
+        except FencepostError as error:
+            _hold(bool(str(error)), "an error without a message")
+            _hold(not out.exists(), "something was written")
+            return ["refused"]
+        finally:
+            for name in struck:
+                (source / name).write_bytes(files[name])
+        for split, counts in totals.items():
+            parses = list(ParseReader(out / f"{split}.{CORPORA[corpus].format}"))
+            _hold(len(parses) == counts.sentences, "other sentences than were counted")
+            for parse in parses:
+                check_parse(parse)
+        return ["valid"]
 
     return send

@@ -7,6 +7,7 @@ again from its number. Hypothesis draws from the same, with a `Random` of its ow
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Callable, Sequence
@@ -15,6 +16,8 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
 from fencepost.formats import write
@@ -46,6 +49,7 @@ UNITS = (
     *("word", "A", "U.S.", "Mr.", "1,000", "1.", "-5", "+47 123-4567", "Ph.D.", "cannot", "gonna"),
     *("-LRB-", "-RRB-", "-NONE-", "XX", "[PAD]", "[CLS]", "[UNK]", "<s>", "##ing", "Ġ", "▁"),
 )
+_SPLITS = ("train", "dev", "test")
 _BLANKS = " \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\u00a0\u1680\u2000\u2028\u2029\u202f\u205f\u3000"
 _SIGNS = ".,;:!?'\"()[]{}<>/\\|@#$%^&*-_=+~`…–—“”‘’«»¿¡。！？、"
 _PIECES = (  # of files, to be put where they do not belong
@@ -215,6 +219,107 @@ def hostile_file(random: Random, format: str) -> tuple[bytes, ...]:
         mutated_bytes(random, data) if number == struck or random.random() < 0.3 else data
         for number, data in enumerate(files)
     )
+
+
+_PENN = b"""( (S
+    (NP-SBJ-1 (DT The) (NN cat) )
+    (VP (VBD was)
+      (VP (VBN seen)
+        (NP (-NONE- *-1) )
+        (PP=2 (IN by) (NP-LGS (-LRB- -LRB-) (PRP us) (-RRB- -RRB-) ))))
+    (. .) ))
+"""
+_CHINESE = """<DOC>
+<HEADER> 1994-01-01 </HEADER>
+<BODY>
+<S ID=1>
+( (IP-HLN (NP-PN-SBJ (NR 上海) (NR 浦东)) (VP (VV 开发) (NP-OBJ (-NONE- *pro*))) (PU 。)))
+</S>
+<S ID=2>
+( (IP (NP-SBJ (-NONE- *pro*)) (VP (-NONE- *RNR*))))
+</S>
+</BODY>
+</DOC>
+"""
+_GENIA = b"""<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE set SYSTEM "gpml.dtd">
+<set><article><articleinfo><bibliomisc>MEDLINE:1</bibliomisc></articleinfo>
+<title><sentence><cons lex="x" sem="G#other_name"><cons lex="y" sem="G#DNA_region"><cons lex="z"
+sem="G#protein_molecule">IL-2</cons> gene</cons> expression</cons> &amp; more.</sentence></title>
+<abstract><sentence>Anti-<cons lex="CD28" sem="G#protein_molecule"><w c="NN">CD28</w></cons>-bound.
+</sentence><sentence> </sentence></abstract></article>
+<article><bibliomisc>MEDLINE:1</bibliomisc><sentence>No term.</sentence></article></set>
+"""
+_SGM = "<DOC>\n<DOCID> a </DOCID>\n<TEXT>\nAnn of Oslo &amp; Bo met.\nBo slept.\n</TEXT></DOC>\n"
+_APF = "".join(
+    f'<entity TYPE="{label}"><entity_mention><extent><charseq START="{start}" END="{end}">{text}'
+    "</charseq></extent></entity_mention></entity>\n"
+    for label, start, end, text in (
+        *(("PER", 6, 16, "Ann of Oslo"), ("GPE", 13, 16, "Oslo"), ("PER", 24, 25, "Bo")),
+        *(("PER", 6, 25, "Ann of Oslo &amp;amp; Bo"), ("PER", 32, 33, "Bo"), ("ORG", 2, 2, "a")),
+    )
+)
+
+
+@lru_cache
+def valid_corpora() -> dict[str, dict[str, bytes]]:
+    """Small distributions of the corpora that are prepared: the bytes of each file.
+
+    Lists of documents are named `train.ids`, `dev.ids` and `test.ids`.
+    """
+    lists = {f"{name}.ids": f"{number}\n".encode() for number, name in enumerate(_SPLITS, 1)}
+    ace = {f"{name}.ids": f"{name} # its split\n".encode() for name in _SPLITS}
+    for name in _SPLITS:
+        ace[f"adj/{name}.sgm"] = _SGM.encode()
+        ace[f"adj/{name}.apf.xml"] = f"<source_file>\n{_APF}</source_file>\n".encode()
+    chinese = (_CHINESE.encode(), _CHINESE.encode("gb18030"), _CHINESE.encode())
+    return {
+        "ptb": {f"wsj/{n:02}/wsj_{n:02}01.mrg": _PENN for n in range(2, 24)},
+        "ctb7": {f"bracketed/chtb_000{n}.nw": text for n, text in enumerate(chinese, 1)} | lists,
+        "genia": {"GENIAcorpus3.02.xml": _GENIA},
+        "ace2005": ace,
+    }
+
+
+def hostile_corpus(random: Random, corpus: str) -> dict[str, bytes]:
+    """Files of a corpus after an accident: those that it struck."""
+    files = valid_corpora()[corpus]
+    names = random.sample(sorted(files), k=min(len(files), random.choice((1, 1, 1, 2))))
+    return {name: mutated_bytes(random, files[name]) for name in names}
+
+
+@lru_cache
+def valid_tables() -> tuple[bytes, ...]:
+    """Tables of Parquet as they should be: text, words, and other ways to store the same."""
+    table = pa.table({
+        "id": pa.array(["a", None, "c", "d", "e"]),
+        "text": ["Ann met Bo.", "é 🐟", "", None, "It is. It was."],
+        "unread": [1.5, 2.5, None, 0.0, 1.0],
+    })  # fmt: skip
+    full = pa.table({"text": ["One.", "Two. Three."], "id": [1, 2]})
+    words = pa.table({"tokens": [["a", "b"], [], None, ["c"]], "id": [1, 2, 3, None]})
+    found = []
+    for one, options in (
+        (table, {"row_group_size": 2, "compression": "none", "use_dictionary": False}),
+        (table, {"row_group_size": 5, "compression": "snappy"}),
+        (full, {"compression": "gzip"}),
+        (full, {"compression": "zstd", "version": "1.0", "data_page_version": "2.0"}),
+        (words, {"row_group_size": 3, "compression": "none"}),
+    ):
+        file = io.BytesIO()
+        pq.write_table(one, file, **options)
+        found.append(file.getvalue())
+    return tuple(found)
+
+
+def hostile_table(random: Random) -> tuple[bytes, ...]:
+    """A file of Parquet after an accident, as a rule in its last bytes, which say what is in it."""
+    data = random.choice(valid_tables())
+    if random.random() < 0.5:
+        return (mutated_bytes(random, data),)
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    footer = mutated_bytes(random, data[start:-8])
+    return (data[:start] + footer + len(footer).to_bytes(4, "little") + b"PAR1",)
 
 
 def _changed_strings(random: Random, data: bytes) -> bytes:

@@ -5,9 +5,11 @@ import json
 import resource
 import shutil
 import sys
+from collections import Counter
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -25,7 +27,9 @@ from fencepost.training.checkpoint import load_checkpoint, save_checkpoint
 from fencepost.training.loop import Progress
 from tests.eight import settings, write_eight
 from tests.reliability.driver import ROOT, Driver
+from tests.reliability.loading import damage as damage_somehow
 
+DAMAGES = 40
 FILES = ("network.safetensors", "optimizer.safetensors", "state.json", "manifest.json")
 
 
@@ -73,6 +77,8 @@ class Kept:
             self.layer(torch.ones(3)).sum().backward()
             self.optimizer.step()
             self.save(steps)
+            if steps == 1:
+                self.first = self.layer.weight.detach().clone()
 
     def save(self, steps: int) -> None:
         progress = Progress(steps=steps)
@@ -103,6 +109,35 @@ class TestDamagedCheckpoint:
         assert "checkpoint-00000002/" in note
         assert f"{name}: " in note  # a list that is wrong may put it down to another file
         assert "Going on from checkpoint-00000001" in note
+
+    @pytest.mark.parametrize("is_listed", [True, False])
+    def test_of_any_kind_leads_to_the_one_before(self, tmp_path: Path, is_listed: bool) -> None:
+        """If it is listed with its damage, a checkpoint may also be read as another."""
+        kept = Kept(tmp_path)
+        newest = checkpoints(tmp_path)[0]
+        for path in newest.iterdir():
+            shutil.copy(path, tmp_path / path.name)
+        steps_found = Counter[int]()
+        for number in range(DAMAGES):
+            random = Random(f"{is_listed}/{number}")
+            name = random.choice(FILES if is_listed else FILES[:-1])
+            damage_somehow(newest / name, random)
+            if not is_listed:
+                write_manifest(newest, FILES[:-1])
+            before = (tmp_path / name).read_bytes()
+            is_same = (newest / name).read_bytes() == before
+            steps, notes = kept.load()
+            steps_found[steps] += 1
+            weights = kept.layer.state_dict().values()
+            assert all(torch.isfinite(value).all() for value in weights)
+            if is_listed and name != "manifest.json":
+                assert steps == (2 if is_same else 1)
+            assert (steps == 1) == bool(notes)
+            if steps == 1:
+                assert torch.equal(kept.layer.weight, kept.first)
+            for each in FILES:
+                shutil.copy(tmp_path / each, newest / each)
+        assert steps_found[1] > DAMAGES / 2
 
     def test_that_is_the_last_one_is_an_error_that_says_what_to_do(self, tmp_path: Path) -> None:
         kept = Kept(tmp_path)

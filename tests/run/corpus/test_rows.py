@@ -4,6 +4,8 @@ import gzip
 import io
 import json
 import os
+import re
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -512,6 +514,24 @@ class TestParquet:
             path.write_bytes(data)
             with pytest.raises(DataError, match=r"x\.parquet: "):
                 planned(path)
+
+    def test_what_is_said_of_a_column_may_be_wrong(self, tmp_path: Path) -> None:
+        path = self.write(tmp_path / "x.parquet", {"text": ["a", "b"]})
+        optional = b"\x15\x0c\x25\x02\x18\x04text"  # which the statistics of its levels rely on
+        data = path.read_bytes()
+        assert optional in data
+        path.write_bytes(data.replace(optional, optional.replace(b"\x02", b"\x00")))
+        # In a process of its own, for pyarrow can end it.
+        command = (sys.executable, "-m", "fencepost", "parse", str(path), "-o", f"{tmp_path}/out/")
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert re.search(r"x\.parquet: cannot be read: \w+ level histogram", done.stderr)
+
+    def test_the_name_of_a_column_may_be_no_text(self, tmp_path: Path) -> None:
+        path = self.write(tmp_path / "x.parquet", {"text": ["a", "b"], "unread": [1, 2]})
+        path.write_bytes(path.read_bytes().replace(b"\x18\x06unread", b"\x18\x06unr\xe1ad"))
+        with pytest.raises(DataError, match=r"x\.parquet: no Parquet: 'utf-8' codec can't decode"):
+            planned(path)
 
     def test_damage_in_the_middle_is_told(self, tmp_path: Path) -> None:
         path = self.write(tmp_path / "x.parquet", {"text": [f"row {n}" for n in range(1000)]})

@@ -242,12 +242,13 @@ def _row_groups(
     with opened(shard.source) as source:
         try:
             file = pyarrow().parquet.ParquetFile(source)
-            wanted = set(wanted_columns(file.schema_arrow.names, settings))
+            wanted_columns(file.schema_arrow.names, settings)  # refuses a table without any
+            # Not its columns, about which a file may say what makes pyarrow end the process.
             sizes = [
-                _bytes_of(file.metadata.row_group(index), wanted)
+                max(0, file.metadata.row_group(index).total_byte_size)
                 for index in range(file.num_row_groups)
             ]
-        except pyarrow().ArrowException as error:
+        except (pyarrow().ArrowException, UnicodeDecodeError) as error:  # the latter: of a name
             raise DataError(f"no Parquet: {error}", path=shard.source) from error
         except DataError as error:
             raise error.at(shard.source, None) from None
@@ -258,16 +259,6 @@ def _row_groups(
             start, size = index, 0
         size += one
     yield start, None if start == 0 else len(sizes), size
-
-
-def _bytes_of(group: object, wanted: set[str]) -> int:
-    """How large the columns of a row group are that are read."""
-    columns = [group.column(index) for index in range(group.num_columns)]  # type: ignore[attr-defined]
-    return sum(
-        column.total_uncompressed_size
-        for column in columns
-        if column.path_in_schema.split(".")[0] in wanted
-    )
 
 
 def _check_names(shards: Iterable[Shard]) -> None:

@@ -330,7 +330,7 @@ def _parquet_rows(shard: Shard, settings: RowSettings) -> Iterator[Row]:
                     data = dict(zip(batch.schema.names, values, strict=True))
                     yield _object_row(row, data, settings)
                     number += 1
-        except pyarrow().ArrowException as error:
+        except (pyarrow().ArrowException, UnicodeDecodeError) as error:  # the latter: of a name
             raise DataError(f"no Parquet that can be read: {error}") from error
 
 
