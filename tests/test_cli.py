@@ -867,6 +867,25 @@ class TestParse:
         (tmp_path / "x.jsonl").write_text(out)
         assert len(list(read(tmp_path / "x.jsonl"))) == 3
 
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the devices of Linux")
+    def test_writes_to_standard_output_and_devices_by_name(
+        self, parse: Run, tmp_path: Path
+    ) -> None:
+        line = parse("The cat sat.")
+        assert parse("The cat sat.", "-o", "/dev/stdout") == line
+        assert parse("The cat sat.", "-o", "/dev/fd/1", "--to", "jsonl", "-q") == line
+        status, _, err = parse("The cat sat.", "-o", "/dev/full", "--to", "jsonl")
+        assert (status, err) == (
+            2,
+            "fencepost: /dev/full: cannot be written: No space left on device\n",
+        )
+        log = tmp_path / "log"
+        log.write_text("before\n")
+        with open(log, "a") as file:
+            out = f"/dev/fd/{file.fileno()}"
+            assert parse("The cat sat.", "-o", out, "--to", "jsonl", "-q") == (0, "", "")
+        assert log.read_text() == f"before\n{line[1]}"
+
     @pytest.mark.parametrize(
         "tasks", [("tree",), ("tree", "tree"), ("tree", "tags"), ("tags", "tree")]
     )

@@ -33,16 +33,17 @@ def is_corpus(out: str, to: str | None, *, engine: str | None, tasks: Sequence[s
     Raises:
         ConfigError: it has to be, but this is no folder.
     """
-    from fencepost.formats.files import is_folder
+    from fencepost.formats.files import is_folder, is_stream
     from fencepost.formats.registry import bare_suffix
     from fencepost.run.corpus.store import is_remote
 
     rows = to in ("jsonl", "parquet")
-    folder = out != "-" and (is_folder(out) or is_remote(out) or (rows and not bare_suffix(out)))
+    is_file = out == "-" or is_stream(out)
+    folder = not is_file and (is_folder(out) or is_remote(out) or (rows and not bare_suffix(out)))
     if engine is not None or to == "parquet":
         if to is not None and not rows:
             raise ConfigError(f"--engine writes jsonl or parquet, not {to}")
-        if not folder and (out == "-" or bare_suffix(out)):
+        if not folder and (is_file or bare_suffix(out)):
             raise ConfigError(
                 f"{out}: a corpus is written to a folder, as in -o parsed/, as many files"
             )

@@ -184,10 +184,10 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
 
 def _folder(out: str, to: str | None) -> Path | None:
     """The folder for the output, if it is to be one."""
-    from fencepost.formats.files import is_folder
+    from fencepost.formats.files import is_folder, is_stream
     from fencepost.formats.registry import bare_suffix
 
-    if out == "-":
+    if out == "-" or (is_stream(out) and to != "brat"):
         return None
     if is_folder(out):
         return Path(out)
