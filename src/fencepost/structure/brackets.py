@@ -128,11 +128,17 @@ def unescape(word: str, escapes: Escapes) -> str:
     return word
 
 
-def escape(word: str) -> str:
-    """A word as written in brackets: only round brackets are escaped."""
+def escape_round(word: str) -> str:
+    """A word with round brackets as `-LRB-` and `-RRB-`."""
     if "(" in word or ")" in word:
         for meant, written in _ROUND.items():
             word = word.replace(meant, written)
+    return word
+
+
+def escape(word: str) -> str:
+    """A word as written in brackets: only round brackets are escaped."""
+    word = escape_round(word)
     if _NOT_A_NAME.search(word):
         raise DataError(f"{word!r} holds a blank, so brackets cannot say it")
     return word
