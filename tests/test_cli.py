@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -1652,6 +1653,33 @@ def test_a_full_disk_behind_standard_output_is_told() -> None:
         )
     assert done.returncode == 2
     assert done.stderr == "fencepost: cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell that closes a stream")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["inspect", EXAMPLES / "garden.ptb"],
+        ["convert", EXAMPLES / "garden.ptb", "--to", "jsonl"],
+        ["convert", EXAMPLES / "garden.ptb", "-o", "/dev/fd/1", "--to", "jsonl"],
+        ["search", "NP", EXAMPLES / "garden.ptb"],
+        ["--version"],
+    ],
+)
+def test_a_closed_standard_output_is_told(arguments: list[str | Path]) -> None:
+    command = shlex.join([sys.executable, "-m", "fencepost", *map(str, arguments)])
+    done = subprocess.run(f"{command} >&-", shell=True, stderr=subprocess.PIPE, text=True)
+    told = "fencepost: standard output is closed; to discard the output, write to /dev/null\n"
+    assert (done.returncode, done.stderr) == (2, told)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell that closes a stream")
+def test_a_closed_standard_error_is_no_reason_to_fail() -> None:
+    command = shlex.join(
+        [sys.executable, "-m", "fencepost", "convert", str(EXAMPLES / "garden.ptb")]
+    )
+    done = subprocess.run(f"{command} --to ptb 2>&-", shell=True, stdout=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stdout.count("(S ")) == (0, 3)
 
 
 def test_what_is_told_to_end_leaves_nothing_half_written(tmp_path: Path) -> None:
