@@ -1145,6 +1145,8 @@ class TestParse:
         status, told, err = parse(source, "-o", f"{out}/", "--max-words", "3")
         assert (status, err) == (0, "")
         assert "not parsed  2\n" in told
+        assert "  1 × not utf-8: byte … at column …" in told
+        assert "(--encoding) (b.txt#0)\n" in told
         found = list(read_documents(str(out)))
         assert [document.id for document in found] == ["a.txt#0", "b.txt#0", "c.txt#0"]
         assert found[0].status.startswith("a sentence of 4 words is longer than 3")

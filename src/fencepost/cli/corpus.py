@@ -213,6 +213,8 @@ def _check_inputs(plan: Plan, *, on: Workers | None, resume: bool) -> None:
 
 def _lines(summary: Summary, seconds: float) -> Iterator[str]:
     """The summary of a run, in lines."""
+    from fencepost.drawing.terminal import printable
+
     failures = sum(summary.failures.values())
     numbers = {
         "rows": summary.rows,
@@ -223,7 +225,9 @@ def _lines(summary: Summary, seconds: float) -> Iterator[str]:
     cells = [[name, f"{number:,}"] for name, number in numbers.items()]
     yield table(cells)
     for reason, count in summary.failures.most_common():
-        yield f"  {count:,} × {reason}"
+        name = printable(summary.first.get(reason, ""))
+        place = f" ({'first: ' * (count > 1)}{name})" if name else ""
+        yield f"  {count:,} × {reason}{place}"
     size = f"{summary.bytes / 1e6:,.1f} MB" if summary.bytes >= 1e6 else f"{summary.bytes:,} bytes"
     yield f"{plural(summary.shards, 'shard')} of {size} in {seconds:,.0f} s"
     total = sum(summary.stages.values())

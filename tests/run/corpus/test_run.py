@@ -99,8 +99,9 @@ class TestAWholeRun:
         assert [one.id for one in found if not one.is_ok] == ["c.jsonl#17", "g.txt#0"]
         assert summary.failures == {
             "'text' has to be a string, not …": 1,
-            "not utf-…: byte …xe… at column …; pass the right encoding (--encoding)": 1,
+            "not utf-8: byte … at column …; pass the right encoding (--encoding)": 1,
         }
+        assert set(summary.first.values()) == {"c.jsonl#17", "g.txt#0"}
         assert summary.errors == []
         assert summary.words == summary.words_now
         assert list(summary.stages) == ["reading", "parsing", "writing"]

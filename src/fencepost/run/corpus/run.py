@@ -65,6 +65,7 @@ class Summary:
     bytes: int = 0  # written
     shards: int = 0
     failures: Counter[str] = field(default_factory=Counter)  # rows, by reason
+    first: dict[str, str] = field(default_factory=dict)  # the id of one of them, by reason
     errors: list[Record] = field(default_factory=list)  # shards that could not be made
     stages: Counter[str] = field(default_factory=Counter)  # seconds of all workers together
     words_now: int = 0  # of this run alone
@@ -82,6 +83,7 @@ class Summary:
             self.words_now += record.words * is_new
             self.bytes += record.bytes
             self.failures.update(record.failures)
+            self.first = {**record.first, **self.first}
         self.stages.update(done.seconds)
 
 
