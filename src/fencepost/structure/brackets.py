@@ -150,9 +150,16 @@ def shown(name: str) -> str:
     >>> shown("New York"), shown("$(")
     ('New_York', '$-LRB-')
     """
-    for meant, written in _ROUND.items():
-        name = name.replace(meant, written)
-    return _NOT_A_NAME.sub("_", name)
+    return printed(_NOT_A_NAME.sub("_", escape_round(name)))
+
+
+def printed(text: str) -> str:
+    r"""A text that any stream of UTF-8 takes, with lone surrogates as escapes.
+
+    >>> print(printed("a\ud800"))
+    a\ud800
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def write_brackets(
