@@ -1302,6 +1302,14 @@ class TestParse:
         assert "\nreading 2, probability " in out
         assert "only in reading 3: " in out or "only in reading 1: " in out
 
+    def test_a_format_of_one_layer_has_readings_of_this_layer(self, parse: Run) -> None:
+        for to in ("ptb", "data"):
+            status, out, _ = parse("The cat sat.", "--n-best", "3", "--to", to)
+            parts = out.split("\n" if to == "ptb" else "\n\n")
+            assert (status, len(set(filter(None, parts)))) == (0, 3)
+        consistent = ("--consistent", "--n-best", "2", "--to", "ptb")
+        assert parse("The cat sat.", *consistent)[0] == 0
+
     def test_a_reading_that_is_refused_is_told(self, parse: Run) -> None:
         status, out, err = parse("A b c d. E f.", "--n-best", "2", "--max-words", "4")
         assert status == 2
