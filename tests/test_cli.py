@@ -92,8 +92,23 @@ class TestSearch:
 
     def test_they_are_counted(self, run: Run) -> None:
         assert run("search", "NP !< NP", EXAMPLES / "garden.ptb", "--count")[1].strip().isdigit()
-        _, _, err = run("search", "QQ", EXAMPLES / "garden.ptb", "--to", "pretty")
-        assert err == "no match\n"
+
+    @pytest.mark.parametrize("form", ["pretty", "jsonl", "tsv", "ptb"])
+    def test_no_match_is_told(self, run: Run, form: str) -> None:
+        command = ("search", "QQ", EXAMPLES / "garden.ptb", "--to", form)
+        status, _, err = run(*command)
+        assert (status, err) == (0, "no match\n")
+        assert run(*command, "-q")[2] == ""
+        assert run("search", "NP", EXAMPLES / "garden.ptb", "--to", form)[2] == ""
+
+    def test_a_file_in_the_place_of_the_pattern_is_told(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "a.ptb").write_text("(S (A a))")
+        told = "note: a.ptb is a file, and is taken for the pattern, which comes first\n"
+        assert run("search", "a.ptb", "a.ptb")[2] == f"{told}no match\n"
+        assert run("search", "a.ptb", "a.ptb", "-q")[2] == ""
 
     @pytest.mark.parametrize(
         ("arguments", "told"),
