@@ -1098,6 +1098,28 @@ class TestParse:
         assert message in err
         assert list(tmp_path.iterdir()) == []
 
+    def test_parquet_that_cannot_be_written_leaves_no_folder(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "pyarrow.fs", None)
+        out = tmp_path / "out"
+        status, _, err = run("parse", "A.", "-o", f"{out}/", "--to", "parquet", "-m", "nothing")
+        assert (status, "need pyarrow: pip install" in err) == (2, True)
+        assert not out.exists()
+
+    def test_ctrl_c_says_how_to_go_on_with_a_corpus(
+        self, parse: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("fencepost.run.corpus.run.parse_here", interrupted)
+        status, _, err = parse("The cat sat.", "-o", f"{tmp_path}/out/")
+        told = "fencepost: stopped; the same command with --resume goes on\n"
+        assert (status, err) == (130, told)
+        monkeypatch.undo()
+        assert (tmp_path / "out/_work").exists()
+
     def test_standard_input_cannot_be_read_again(self, run: Run, tmp_path: Path) -> None:
         for more in (("--resume",), ("--engine", "ray")):
             status, _, err = run(
@@ -1114,7 +1136,7 @@ class TestParse:
         arguments = (tmp_path / "a.txt", tmp_path / "a.md", "-o", f"{tmp_path}/out/")
         status, _, err = run("parse", *arguments, "--model", "nothing")
         assert status == 2
-        assert "would both be written to a; parse them one after the other" in err
+        assert "would both be written to a.jsonl; parse them one after the other" in err
         status, _, err = run("parse", *arguments, "--to", "ptb", "--model", "nothing")
         assert status == 2
         assert "would both be written to this file" in err
@@ -1174,6 +1196,9 @@ class TestParse:
             (("--to", "brat"), "brat cannot be written to standard output; name a file or a fol"),
             (("--to", "spacy"), "spacy cannot be written to standard output; name a file or a fo"),
             (("-o", "out.tsv"), "out.tsv: '.tsv' may be tsv (a table of entities) or conll"),
+            (("-o", "o.parquet"), "o.parquet: Parquet is written to a folder of many files: -o"),
+            (("-o", "x.svg"), "x.svg: fencepost draw makes pictures of annotated files; -o x.html"),
+            (("-o", "x.json"), "x.json: '.json' may be labelstudio: name it with format= (--to)"),
             (("-o", "out.xyz"), "out.xyz: the suffix '.xyz' does not tell the format"),
             (("-o", "out"), "out: a folder that is not there yet ends with a slash, as in out/; "),
             (("-o", "nodir/x.spacy"), "nodir/x.spacy: cannot be written: No such file or dir"),
@@ -1483,7 +1508,7 @@ class TestDraw:
         assert status == 2
         assert "does not tell the format (known suffixes: .ptb, " in err
         assert ".html" not in err
-        assert err.endswith("; name it with --from\n")
+        assert err.endswith("; name it with format= (--from)\n")
 
     def test_what_cannot_be_drawn_takes_nothing_else_down(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "x.ptb"

@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,11 +16,13 @@ from fencepost.cli.options import Machine, Source, Target
 from fencepost.cli.progress import corpus as bar
 from fencepost.cli.tables import plural, table
 from fencepost.errors import ConfigError
+from fencepost.formats.files import STANDARD
 
 if TYPE_CHECKING:
     from fencepost.integrations.cluster import Workers
     from fencepost.parser.options import ParseOptions
     from fencepost.run.corpus.plan import Plan
+    from fencepost.run.corpus.results import Format
     from fencepost.run.corpus.rows import RowSettings
     from fencepost.run.corpus.run import Summary
 
@@ -149,10 +152,15 @@ def parse_corpus(
 ) -> None:
     """Parse a corpus, say what came of it, and exit with 2 if a shard could not be made."""
     from fencepost.run.corpus.plan import make_plan
+    from fencepost.run.corpus.results import SUFFIXES
     from fencepost.run.corpus.run import Run, absorbed, fingerprint, parse_here
+    from fencepost.run.corpus.store import pyarrow
     from fencepost.run.corpus.work import Job
 
     started = time.monotonic()
+    format: Format = "parquet" if target.to == "parquet" else "jsonl"
+    if format == "parquet":
+        pyarrow()  # before anything is made for it
     rows, on = corpus.rows(source), corpus.on_ray(machine.threads, machine.device)
     plan = make_plan(
         inputs,
@@ -161,6 +169,7 @@ def parse_corpus(
         is_text=source.text,
         shard_bytes=None if corpus.shard_size is None else bytes_of(corpus.shard_size),
         without=target.out,
+        suffix=SUFFIXES[format],
     )
     _check_inputs(plan, on=on, resume=corpus.resume)
     from fencepost.checkpoints.shipped import find_model
@@ -177,9 +186,9 @@ def parse_corpus(
         "max_words": parser.max_words,
         "precision": machine.precision,
     }
-    job = Job(out=target.out, format="parquet" if target.to == "parquet" else "jsonl", rows=rows)
+    job = Job(out=target.out, format=format, rows=rows)
     run = Run(job, plan, settings, resume=corpus.resume)
-    with bar(plan.bytes, quiet=target.quiet) as tell:
+    with _stoppable(inputs), bar(plan.bytes, quiet=target.quiet) as tell:
         if on is None:
             found = parse_here(run, parser, asked, tell=tell)
         else:
@@ -202,6 +211,17 @@ def parse_corpus(
     if summary.errors:
         print("fencepost: the rest is there; --resume tries these again", file=sys.stderr)
         raise typer.Exit(2)
+
+
+@contextmanager
+def _stoppable(inputs: Sequence[str]) -> Iterator[None]:
+    """On Ctrl-C, say how to go on, if the inputs can be read again."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if STANDARD not in inputs:
+            print("fencepost: stopped; the same command with --resume goes on", file=sys.stderr)
+        raise
 
 
 def _check_inputs(plan: Plan, *, on: Workers | None, resume: bool) -> None:

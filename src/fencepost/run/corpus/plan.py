@@ -68,6 +68,7 @@ def make_plan(
     is_text: bool = False,
     shard_bytes: int | None = None,
     without: str | None = None,
+    suffix: str = "",
 ) -> Plan:
     """Divide what is to be parsed.
 
@@ -78,6 +79,7 @@ def make_plan(
         is_text: whether the inputs are text, even if there are files with such names.
         shard_bytes: of input that go into a shard at most; None: what suits their size.
         without: a folder whose files are not read if it lies inside of one that is.
+        suffix: of the files that will be written, for messages.
 
     Raises:
         DataError: there is no such file, or nothing to read, or two would be written to one file.
@@ -91,7 +93,7 @@ def make_plan(
         total = sum(shard.bytes for shard, _ in found)
         shard_bytes = min(MOST_BYTES, max(LEAST_BYTES, total // _PARTS))
     shards = [part for shard, _ in found for part in _divided(shard, shard_bytes, settings)]
-    _check_names(shards)
+    _check_names(shards, suffix)
     files = tuple(file for _, file in found if file is not None)
     return Plan(files, tuple(_portions(shards, shard_bytes)), shard_bytes)
 
@@ -276,7 +278,7 @@ def _bytes_of(group: object, wanted: set[str]) -> int:
     )
 
 
-def _check_names(shards: Iterable[Shard]) -> None:
+def _check_names(shards: Iterable[Shard], suffix: str) -> None:
     """Refuse what would be written to the same file."""
     found: dict[str, Shard] = {}
     for shard in shards:
@@ -287,8 +289,8 @@ def _check_names(shards: Iterable[Shard]) -> None:
         if os.path.realpath(first) == os.path.realpath(second):
             raise DataError("this input was given twice", path=second)
         raise DataError(
-            f"{first} and {second} would both be written to {shard.name}; parse them one after "
-            "the other, into different folders"
+            f"{first} and {second} would both be written to {shard.name}{suffix}; parse them one "
+            "after the other, into different folders"
         )
 
 

@@ -163,6 +163,12 @@ class Run:
     def _begin(self, resume: bool) -> None:
         """Take up what was done before, or begin."""
         names = names_in(self.job.out)
+        is_begun = size_of(joined(self.job.work, _PLAN)) is not None
+        if MANIFEST not in names and not is_begun and set(names) - {WORK}:
+            raise ConfigError(
+                f"{self.job.out}: this folder is not empty, and holds no run to go on with; choose "
+                "another one"
+            )
         if names and not resume:
             raise ConfigError(
                 f"{self.job.out}: this folder is not empty; pass --resume to go on with its run"
@@ -170,17 +176,13 @@ class Run:
         begun = {**self.settings, "inputs": self._inputs(), "checksums": self._checksums}
         if MANIFEST in names:
             self._take_finished(begun)
-        elif size_of(joined(self.job.work, _PLAN)) is not None:
+        elif is_begun:
             self._same_as(joined(self.job.work, _PLAN), begun)
             for portion in self.plan.portions:
                 self._take(done_before(self.job, portion))
-        elif set(names) <= {WORK}:  # nothing, or all that a run left that was stopped at once
+        else:  # nothing, or all that a run left that was stopped at once
             make_folder(self.job.work)
             self._write(f"{WORK}/{_PLAN}", begun)
-        else:
-            raise ConfigError(
-                f"{self.job.out}: this folder holds no run to go on with, and is not empty"
-            )
 
     def _inputs(self) -> dict[str, Any]:
         """How large the files are that are read, and what the texts are."""
