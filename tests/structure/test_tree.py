@@ -109,6 +109,13 @@ def test_what_brackets_cannot_say_is_shown_and_not_written(
             tree.to_brackets(indent=indent)
 
 
+def test_a_line_without_a_file_is_called_one() -> None:
+    with pytest.raises(DataError) as raised:
+        Tree.from_brackets("(S\n(NP")
+    assert str(raised.value) == "line 1: this bracket is never closed"
+    assert str(raised.value.at("x.ptb", None)) == "x.ptb:1: this bracket is never closed"
+
+
 def test_half_a_character_is_shown_as_text_that_can_be_printed() -> None:
     words = ("a\ud800", "b")
     tree = Tree(Sentence(words, tags=("\udfff", "B")), (Span(0, 2, "S"),))
