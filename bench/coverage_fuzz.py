@@ -96,8 +96,7 @@ def main() -> int:
     if unknown:
         options.error(f"unknown: {unknown[0]}; known: {', '.join(READERS + FOLDERS)}")
     if asked.alone:
-        (name,) = names
-        fuzz(name, asked.alone, seconds=60 * asked.minutes, seed=asked.seed)
+        fuzz(names[0], asked.alone, seconds=60 * asked.minutes, seed=asked.seed)
     rows, failed = [], False
     for name in names:
         row, went_wrong = fuzzed_alone(name, minutes=asked.minutes, seed=asked.seed)

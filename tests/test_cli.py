@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -91,8 +92,23 @@ class TestSearch:
 
     def test_they_are_counted(self, run: Run) -> None:
         assert run("search", "NP !< NP", EXAMPLES / "garden.ptb", "--count")[1].strip().isdigit()
-        _, _, err = run("search", "QQ", EXAMPLES / "garden.ptb", "--to", "pretty")
-        assert err == "no match\n"
+
+    @pytest.mark.parametrize("form", ["pretty", "jsonl", "tsv", "ptb"])
+    def test_no_match_is_told(self, run: Run, form: str) -> None:
+        command = ("search", "QQ", EXAMPLES / "garden.ptb", "--to", form)
+        status, _, err = run(*command)
+        assert (status, err) == (0, "no match\n")
+        assert run(*command, "-q")[2] == ""
+        assert run("search", "NP", EXAMPLES / "garden.ptb", "--to", form)[2] == ""
+
+    def test_a_file_in_the_place_of_the_pattern_is_told(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "a.ptb").write_text("(S (A a))")
+        told = "note: a.ptb is a file, and is taken for the pattern, which comes first\n"
+        assert run("search", "a.ptb", "a.ptb")[2] == f"{told}no match\n"
+        assert run("search", "a.ptb", "a.ptb", "-q")[2] == ""
 
     @pytest.mark.parametrize(
         ("arguments", "told"),
@@ -867,6 +883,25 @@ class TestParse:
         (tmp_path / "x.jsonl").write_text(out)
         assert len(list(read(tmp_path / "x.jsonl"))) == 3
 
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the devices of Linux")
+    def test_writes_to_standard_output_and_devices_by_name(
+        self, parse: Run, tmp_path: Path
+    ) -> None:
+        line = parse("The cat sat.")
+        assert parse("The cat sat.", "-o", "/dev/stdout") == line
+        assert parse("The cat sat.", "-o", "/dev/fd/1", "--to", "jsonl", "-q") == line
+        status, _, err = parse("The cat sat.", "-o", "/dev/full", "--to", "jsonl")
+        assert (status, err) == (
+            2,
+            "fencepost: /dev/full: cannot be written: No space left on device\n",
+        )
+        log = tmp_path / "log"
+        log.write_text("before\n")
+        with open(log, "a") as file:
+            out = f"/dev/fd/{file.fileno()}"
+            assert parse("The cat sat.", "-o", out, "--to", "jsonl", "-q") == (0, "", "")
+        assert log.read_text() == f"before\n{line[1]}"
+
     @pytest.mark.parametrize(
         "tasks", [("tree",), ("tree", "tree"), ("tree", "tags"), ("tags", "tree")]
     )
@@ -1063,6 +1098,28 @@ class TestParse:
         assert message in err
         assert list(tmp_path.iterdir()) == []
 
+    def test_parquet_that_cannot_be_written_leaves_no_folder(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "pyarrow.fs", None)
+        out = tmp_path / "out"
+        status, _, err = run("parse", "A.", "-o", f"{out}/", "--to", "parquet", "-m", "nothing")
+        assert (status, "need pyarrow: pip install" in err) == (2, True)
+        assert not out.exists()
+
+    def test_ctrl_c_says_how_to_go_on_with_a_corpus(
+        self, parse: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("fencepost.run.corpus.run.parse_here", interrupted)
+        status, _, err = parse("The cat sat.", "-o", f"{tmp_path}/out/")
+        told = "fencepost: stopped; the same command with --resume goes on\n"
+        assert (status, err) == (130, told)
+        monkeypatch.undo()
+        assert (tmp_path / "out/_work").exists()
+
     def test_standard_input_cannot_be_read_again(self, run: Run, tmp_path: Path) -> None:
         for more in (("--resume",), ("--engine", "ray")):
             status, _, err = run(
@@ -1079,7 +1136,7 @@ class TestParse:
         arguments = (tmp_path / "a.txt", tmp_path / "a.md", "-o", f"{tmp_path}/out/")
         status, _, err = run("parse", *arguments, "--model", "nothing")
         assert status == 2
-        assert "would both be written to a; parse them one after the other" in err
+        assert "would both be written to a.jsonl; parse them one after the other" in err
         status, _, err = run("parse", *arguments, "--to", "ptb", "--model", "nothing")
         assert status == 2
         assert "would both be written to this file" in err
@@ -1125,6 +1182,8 @@ class TestParse:
         status, told, err = parse(source, "-o", f"{out}/", "--max-words", "3")
         assert (status, err) == (0, "")
         assert "not parsed  2\n" in told
+        assert "  1 × not utf-8: byte … at column …" in told
+        assert "(--encoding) (b.txt#0)\n" in told
         found = list(read_documents(str(out)))
         assert [document.id for document in found] == ["a.txt#0", "b.txt#0", "c.txt#0"]
         assert found[0].status.startswith("a sentence of 4 words is longer than 3")
@@ -1137,6 +1196,9 @@ class TestParse:
             (("--to", "brat"), "brat cannot be written to standard output; name a file or a fol"),
             (("--to", "spacy"), "spacy cannot be written to standard output; name a file or a fo"),
             (("-o", "out.tsv"), "out.tsv: '.tsv' may be tsv (a table of entities) or conll"),
+            (("-o", "o.parquet"), "o.parquet: Parquet is written to a folder of many files: -o"),
+            (("-o", "x.svg"), "x.svg: fencepost draw makes pictures of annotated files; -o x.html"),
+            (("-o", "x.json"), "x.json: '.json' may be labelstudio: name it with format= (--to)"),
             (("-o", "out.xyz"), "out.xyz: the suffix '.xyz' does not tell the format"),
             (("-o", "out"), "out: a folder that is not there yet ends with a slash, as in out/; "),
             (("-o", "nodir/x.spacy"), "nodir/x.spacy: cannot be written: No such file or dir"),
@@ -1279,6 +1341,14 @@ class TestParse:
         assert out.startswith("reading 1 of 3\n")
         assert "\nreading 2, probability " in out
         assert "only in reading 3: " in out or "only in reading 1: " in out
+
+    def test_a_format_of_one_layer_has_readings_of_this_layer(self, parse: Run) -> None:
+        for to in ("ptb", "data"):
+            status, out, _ = parse("The cat sat.", "--n-best", "3", "--to", to)
+            parts = out.split("\n" if to == "ptb" else "\n\n")
+            assert (status, len(set(filter(None, parts)))) == (0, 3)
+        consistent = ("--consistent", "--n-best", "2", "--to", "ptb")
+        assert parse("The cat sat.", *consistent)[0] == 0
 
     def test_a_reading_that_is_refused_is_told(self, parse: Run) -> None:
         status, out, err = parse("A b c d. E f.", "--n-best", "2", "--max-words", "4")
@@ -1438,7 +1508,7 @@ class TestDraw:
         assert status == 2
         assert "does not tell the format (known suffixes: .ptb, " in err
         assert ".html" not in err
-        assert err.endswith("; name it with --from\n")
+        assert err.endswith("; name it with format= (--from)\n")
 
     def test_what_cannot_be_drawn_takes_nothing_else_down(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "x.ptb"
@@ -1633,6 +1703,33 @@ def test_a_full_disk_behind_standard_output_is_told() -> None:
         )
     assert done.returncode == 2
     assert done.stderr == "fencepost: cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell that closes a stream")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["inspect", EXAMPLES / "garden.ptb"],
+        ["convert", EXAMPLES / "garden.ptb", "--to", "jsonl"],
+        ["convert", EXAMPLES / "garden.ptb", "-o", "/dev/fd/1", "--to", "jsonl"],
+        ["search", "NP", EXAMPLES / "garden.ptb"],
+        ["--version"],
+    ],
+)
+def test_a_closed_standard_output_is_told(arguments: list[str | Path]) -> None:
+    command = shlex.join([sys.executable, "-m", "fencepost", *map(str, arguments)])
+    done = subprocess.run(f"{command} >&-", shell=True, stderr=subprocess.PIPE, text=True)
+    told = "fencepost: standard output is closed; to discard the output, write to /dev/null\n"
+    assert (done.returncode, done.stderr) == (2, told)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell that closes a stream")
+def test_a_closed_standard_error_is_no_reason_to_fail() -> None:
+    command = shlex.join(
+        [sys.executable, "-m", "fencepost", "convert", str(EXAMPLES / "garden.ptb")]
+    )
+    done = subprocess.run(f"{command} --to ptb 2>&-", shell=True, stdout=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stdout.count("(S ")) == (0, 3)
 
 
 def test_what_is_told_to_end_leaves_nothing_half_written(tmp_path: Path) -> None:

@@ -43,8 +43,10 @@ class DataError(FencepostError):
         self.path = path
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.path, self.line) if part)
-        return f"{place}: {self.message}" if place else self.message
+        if not self.path:
+            return f"line {self.line}: {self.message}" if self.line else self.message
+        place = f"{self.path}:{self.line}" if self.line else self.path
+        return f"{place}: {self.message}"
 
     def at(self, path: str, line: int | None) -> DataError:
         """Fill in the place if it is not set, and return this error."""

@@ -17,7 +17,9 @@ from fencepost.formats.files import (
     files_below,
     has_byte_lines,
     is_folder,
+    is_stream,
     output_path,
+    place_of_output,
 )
 
 TEXTS = st.lists(st.text(st.characters(exclude_characters="\n\r", codec="utf-8"), max_size=8))
@@ -267,6 +269,67 @@ def test_a_name_in_capital_letters_is_packed_too(tmp_path: Path) -> None:
 
 def test_devices_are_written_to_directly() -> None:
     write_bytes(Path("/dev/null"), b"x")
+
+
+needs_descriptors = pytest.mark.skipif(
+    not Path("/proc/self/fd").exists(), reason="needs names for the files that are open"
+)
+
+
+@needs_descriptors
+@pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}", "/proc/{pid}/fd/{}", "link"])
+def test_an_open_file_is_written_to_where_it_stands(tmp_path: Path, name: str) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"before\n")
+    with open(log, "ab") as file:
+        (tmp_path / "link").symlink_to(f"/dev/fd/{file.fileno()}")
+        path = tmp_path / name.format(file.fileno(), pid=os.getpid())
+        assert is_stream(path)
+        write_bytes(path, b"text\n")
+        write_bytes(path, b"more\n")
+    assert log.read_bytes() == b"before\ntext\nmore\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "log"]
+
+
+@needs_descriptors
+def test_a_pipe_is_written_to_by_its_number() -> None:
+    reader, writer = os.pipe()
+    try:
+        write_bytes(Path(f"/dev/fd/{writer}"), b"text")
+        assert os.read(reader, 100) == b"text"
+    finally:
+        os.close(reader)
+        os.close(writer)
+    with pytest.raises(DataError, match=r"/dev/fd/\d+: cannot be written: "):
+        write_bytes(Path(f"/dev/fd/{writer}"), b"text")
+
+
+@needs_descriptors
+def test_a_file_of_another_process_is_not_written_to_by_its_number(tmp_path: Path) -> None:
+    assert not is_stream("/proc/1/fd/1000")
+    with pytest.raises(DataError, match="cannot be written"):
+        write_bytes(Path("/proc/1/fd/1000"), b"text")
+
+
+def test_links_that_go_round_are_no_stream(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to(tmp_path / "two")
+    (tmp_path / "two").symlink_to(tmp_path / "one")
+    assert not is_stream(tmp_path / "one")
+
+
+@needs_descriptors
+@pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_standard_output_has_several_names(
+    name: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert place_of_output(name) == "-"
+    write_bytes(Path(name), b"text")
+    assert capfdbinary.readouterr().out == b"text"
+
+
+def test_other_places_of_output_stay_as_they_are(tmp_path: Path) -> None:
+    for name in ("out.ptb", "out/", "/dev/null", "s3://bucket/out"):
+        assert place_of_output(name) == name
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

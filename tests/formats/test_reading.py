@@ -21,7 +21,7 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"the suffix '\.txt' does not tell the format") as raised:
         read(path)
     assert "html" not in str(raised.value)
-    assert str(raised.value).endswith("; name it with --from")
+    assert str(raised.value).endswith("; name it with format= (--from)")
     with pytest.raises(DataError, match="the format 'xml' is unknown; known are ptb, pretty"):
         read(path, format="xml")
     with pytest.raises(DataError, match="pretty can only be written; readable are ptb, data"):

@@ -84,6 +84,28 @@ def test_text_goes_to_standard_output(capsysbinary: pytest.CaptureFixture[bytes]
     assert capsysbinary.readouterr().out == b"(S (A a))\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("x.foo", r"x\.foo: the suffix '\.foo' does not tell .*; name it with format= \(--to\)"),
+        ("x", r"x: a name without a suffix does not tell .*; name it with format= \(--to\)"),
+        ("x/", r"x/?: a folder does not tell the format; brat has a pair of files for each"),
+        ("x.parquet", r"x\.parquet: Parquet is written to a folder of many files"),
+        ("x.png", r"x\.png: fencepost draw makes pictures"),
+        (
+            "x.json.gz",
+            r"'\.json' may be labelstudio: name it with format= \(--to\); JSON lines are",
+        ),
+    ],
+)
+def test_a_name_that_does_not_tell_the_format_says_what_would(
+    tmp_path: Path, name: str, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        write([], f"{tmp_path}/{name}")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_a_suffix_may_mean_in_two_ways_is_asked_for(tmp_path: Path) -> None:
     tree = parse("(S (A a))").tree
     assert tree is not None
@@ -93,7 +115,8 @@ def test_what_a_suffix_may_mean_in_two_ways_is_asked_for(tmp_path: Path) -> None
         with pytest.raises(DataError) as raised:
             write([found], path)
         assert str(raised.value) == (
-            f"{path}: '.tsv' may be tsv (a table of entities) or conll (columns): name it with --to"
+            f"{path}: '.tsv' may be tsv (a table of entities) or conll (columns): "
+            "name it with format= (--to)"
         )
         assert not path.exists()
         write([found], path, format="tsv")

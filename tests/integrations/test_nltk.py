@@ -48,6 +48,12 @@ def test_the_tree_of_a_sentence_is_the_one_the_parser_finds(parser: Parser) -> N
     assert nltk.Tree.fromstring(str(expected)).leaves() == ["a", "b", "c", "-LRB-", "b"]
 
 
+def test_only_trees_can_be_asked_for() -> None:
+    assert Parser(OURS, tasks=["tree"]).parse_one(WORDS) == Parser(OURS).parse_one(WORDS)
+    with pytest.raises(ConfigError, match=r"tasks: NLTK's trees are all there is, not \['entities"):
+        Parser(OURS, tasks=["entities"])
+
+
 def test_several_trees_come_best_first() -> None:
     expected = [
         parse.tree.to_nltk() for parse in OURS.n_best(WORDS, 4, tasks=["tree"]) if parse.tree

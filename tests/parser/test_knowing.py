@@ -255,6 +255,7 @@ class TestConstraints:
             ({"must": [(0, 3, "nq")]}, "no label 'nq' for tree or entities"),
             ({"must": [(0, 2, "S")], "forbid": [(0, 2, None)]}, "contradict each other"),
             ({"must": [(0, 2, "persn")]}, "did you mean person"),
+            ({"root": "np"}, r"did you mean NP\?"),
             (
                 {"labels": ["nonsense"]},
                 "no label 'nonsense' for tree or entities; it has NP, S, VP, person, place$",

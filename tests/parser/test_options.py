@@ -1,6 +1,8 @@
 """An option is defined in one place, and found wherever somebody can ask for it."""
 
+import re
 from inspect import signature
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -23,6 +25,8 @@ from fencepost.parser.parser import Parser
 from fencepost.text.gazetteer import Gazetteer
 from fencepost.web.schemas import ParseRequest, request_of
 from tests.models import lively_model
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 class More(ParseOptions, total=False):
@@ -108,6 +112,24 @@ def test_all_options_are_everywhere() -> None:
     assert set(OPTIONS) <= set(signature(parse_command).parameters)
     assert set(OPTIONS) <= set(ParseRequest.model_fields)
     assert {name for name, option in OPTIONS.items() if option.record is None} == placed
+
+
+def fields_told_in(page: str, begins: str, ends: str) -> list[str]:
+    """The names in the first column of the tables in a part of a page."""
+    text = (DOCS / "guides" / page).read_text(encoding="utf-8")
+    cells = re.findall(r"^\|([^|]*`[^|]*)\|", text.split(begins)[1].split(ends)[0], re.MULTILINE)
+    return sorted(name for cell in cells for name in re.findall(r"`(\w+)`", cell))
+
+
+def test_the_guide_to_the_server_has_all_fields_of_a_request() -> None:
+    told = fields_told_in("serve.md", "Send exactly one of", "An input that could not be parsed")
+    assert told == sorted(ParseRequest.model_fields)
+
+
+def test_the_guide_to_spacy_has_all_settings() -> None:
+    component = pytest.importorskip("fencepost.integrations.spacy")
+    told = fields_told_in("spacy.md", "## Settings", "## Many Docs")
+    assert told == sorted(component.default_config(component.signature_of()))
 
 
 def test_docstrings_explain_the_options() -> None:

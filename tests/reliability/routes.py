@@ -98,8 +98,8 @@ def routes(parser: Parser, server: TestClient, folder: Path) -> list[Route]:
         Route("rows of Parquet", hostile_table, _row_reader(folder, "parquet")),
     ]
     for corpus in valid_corpora():
-        make = partial(hostile_corpus, corpus=corpus)
-        found.append(Route(f"prepare {corpus}", make, _preparer(folder / corpus, corpus)))
+        change = partial(hostile_corpus, corpus=corpus)
+        found.append(Route(f"prepare {corpus}", change, _preparer(folder / corpus, corpus)))
     return found
 
 
@@ -308,7 +308,9 @@ def _preparer(folder: Path, corpus: str) -> Callable[[Any], Sequence[str]]:
     for name, data in files.items():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes(data)
-    lists = {name: source / f"{name}.ids" for name in SPLITS if f"{name}.ids" in files}
+    lists: dict[str, Path] = {
+        name: source / f"{name}.ids" for name in SPLITS if f"{name}.ids" in files
+    }
 
     def send(struck: dict[str, bytes]) -> Sequence[str]:
         shutil.rmtree(out, ignore_errors=True)

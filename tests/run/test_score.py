@@ -96,6 +96,27 @@ def test_trees_may_come_in_other_formats(pair: tuple[Path, Path], tmp_path: Path
     assert score_trees(gold, folder).all.f1 == 100
 
 
+@pytest.mark.parametrize("is_gold", [True, False])
+def test_round_brackets_are_the_same_words_however_they_are_written(
+    tmp_path: Path, is_gold: bool
+) -> None:
+    brackets, lines = tmp_path / "x.ptb", tmp_path / "x.jsonl"
+    brackets.write_text("(S (A a) (-LRB- -LRB-) (B b-RRB-))\n")
+    spans = '"tree": [[0, 3, "S"]], "entities": [[0, 1, "X"]]'
+    lines.write_text(f'{{"words": ["a", "(", "b)"], "tags": ["A", "-LRB-", "B"], {spans}}}\n')
+    paths = (lines, brackets) if is_gold else (brackets, lines)
+    report = score_trees(*paths)
+    assert (report.all.f1, report.all.errors) == (100, 0)
+    assert str(report.fingerprint) == str(score_trees(brackets, brackets).fingerprint)
+    ours, theirs, same = (
+        [side for _, side in Sides(path, None, ReadSettings())] for path in (*paths, brackets)
+    )
+    assert list(evalb(ours, theirs)) == list(evalb(same, same))
+    columns = tmp_path / "x.conll"
+    columns.write_text("a B-X\n-LRB- O\nb-RRB- O\n\n")
+    assert score_entities(*((lines, columns) if is_gold else (columns, lines))).score.all.f1 == 100
+
+
 def test_standard_input_is_read_line_by_line(
     pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

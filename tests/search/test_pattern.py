@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.errors import DataError
+from fencepost.errors import ConfigError, DataError
 from fencepost.search import Pattern
 from fencepost.search.index import Index
 from fencepost.search.pattern import MOST_STEPS
@@ -198,6 +198,19 @@ class TestReady:
         parse = Parse(tree.sentence, tree)
         assert [one.text for one in parse.noun_phrases()] == base
         assert [one.text for one in parse.noun_phrases("maximal")] == maximal
+
+    def test_other_kinds_of_noun_phrases_are_refused(self) -> None:
+        tree = Tree.from_brackets("(NP (NN rain))")
+        with pytest.raises(ConfigError, match="kind has to be 'base' or 'maximal', not 'max'"):
+            Parse(tree.sentence, tree).noun_phrases("max")  # type: ignore[arg-type]
+
+    def test_a_document_has_those_of_all_sentences(self) -> None:
+        trees = [Tree.from_brackets(f"(S (NP (NN {x})) (VP (VBZ is)))") for x in ("rain", "snow")]
+        document = Document(tuple(Parse(tree.sentence, tree) for tree in trees))
+        assert [one.text for one in document.noun_phrases("maximal")] == ["rain", "snow"]
+        assert [one["subject"].text for one in document.clauses()] == ["rain", "snow"]
+        with pytest.raises(DataError, match="was not parsed: too long"):
+            Document((), status="too long").clauses()
 
     @pytest.mark.parametrize(
         ("text", "clauses"),

@@ -47,3 +47,11 @@ def test_pandas_takes_the_rows_of_a_document() -> None:
         assert document.text[row["start_char"] : row["end_char"]] == row["text"]
     empty = pandas.DataFrame(entity_rows(Document((), "")), columns=COLUMNS)
     assert (len(empty), tuple(empty.columns)) == (0, COLUMNS)
+
+
+def test_documents_are_not_taken_for_parses() -> None:
+    document = Document((Parse(Sentence(("a",)), entities=(Span(0, 1, "X"),)),))
+    with pytest.raises(TypeError, match=r"not a Document; pass one document, or \[parse for"):
+        list(entity_rows([document]))  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"parses were expected, not a str$"):
+        list(entity_rows("text"))  # type: ignore[arg-type]

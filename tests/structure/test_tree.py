@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fencepost.drawing.svg import tree_svg
 from fencepost.drawing.terminal import pretty
 from fencepost.errors import DataError
-from fencepost.structure import Leaf, Sentence, Span, Tree
+from fencepost.structure import Document, Leaf, Parse, Sentence, Span, Tree
 from tests.strategies import trees
 
 CAT = "(S (NP (DT The) (NN cat)) (VP (VBD sat) (ADVP (RB down))) (. .))"
@@ -107,6 +107,23 @@ def test_what_brackets_cannot_say_is_shown_and_not_written(
     for indent in (None, 2):
         with pytest.raises(DataError, match="so brackets cannot say it"):
             tree.to_brackets(indent=indent)
+
+
+def test_a_line_without_a_file_is_called_one() -> None:
+    with pytest.raises(DataError) as raised:
+        Tree.from_brackets("(S\n(NP")
+    assert str(raised.value) == "line 1: this bracket is never closed"
+    assert str(raised.value.at("x.ptb", None)) == "x.ptb:1: this bracket is never closed"
+
+
+def test_half_a_character_is_shown_as_text_that_can_be_printed() -> None:
+    words = ("a\ud800", "b")
+    tree = Tree(Sentence(words, tags=("\udfff", "B")), (Span(0, 2, "S"),))
+    assert str(tree) == r"(S (\udfff a\ud800) (B b))"
+    assert tree.to_brackets() == "(S (\udfff a\ud800) (B b))"
+    entities = Parse(Sentence(words), entities=(Span(0, 1, "\ud800"),))
+    assert str(Document((entities,))) == r"(\ud800 a\ud800) b"
+    assert str(Document((), status="no \ud800")) == r"not parsed: no \ud800"
 
 
 @given(st.lists(st.text(min_size=1, max_size=4), min_size=1, max_size=3), st.text(max_size=3))

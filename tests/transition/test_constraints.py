@@ -408,6 +408,11 @@ def test_labels_are_a_list() -> None:
     ("asked", "message"),
     [
         ({"must": 5}, "must is 5; it should be a list"),
+        (
+            {"must": (1, 4, "VP")},
+            r"must is \(1, 4, 'VP'\); it should be a list, like \[\(1, 4, 'VP'",
+        ),
+        ({"forbid": [0, 2]}, r"forbid is \(0, 2\); it should be a list, like \[\(0, 2, None\)\]"),
         ({"forbid": None}, "forbid is None; it should be a list"),
         ({"labels": 5}, "labels is 5; it should be a list"),
         ({"labels": ["NP", 5]}, "labels has 5; it should be the name of a label"),

@@ -137,7 +137,9 @@ class TestOptions:
         assert "the token is empty" in fails("--token", " ")
         assert "the token is empty" in fails("--token-file", str(file))
         assert "one of them, not both" in fails("--token", "x", "--token-file", str(file))
-        assert "cannot be read" in fails("--token-file", str(tmp_path / "other"))
+        other = str(tmp_path / "other")
+        told = f"--token-file {other}: cannot be read: No such file or directory"
+        assert fails("--token-file", other) == told
 
     def test_others_who_may_ask_are_warned_of(self, started: Started) -> None:
         assert "anybody who can reach 0.0.0.0" in run("--host", "0.0.0.0")

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from fencepost.errors import FencepostError
+from fencepost.errors import ConfigError, FencepostError
 
 
 def main() -> None:
     """Run `fencepost`; an error of the user's is printed as text and ends it with status 2."""
     try:
+        _check_streams()
         with _interruptible():
             _run()
     except KeyboardInterrupt:
@@ -31,6 +32,19 @@ def main() -> None:
         # What is left in the buffer cannot be written either, and would be tried again at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)
+
+
+def _check_streams() -> None:
+    """Refuse a closed standard output, and discard messages if standard error is closed.
+
+    The next file that is opened would take the number of a closed stream, and its output with it.
+    """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (open to the end)
+    if sys.stdout is None:
+        raise ConfigError(
+            f"standard output is closed; to discard the output, write to {os.devnull}"
+        )
 
 
 def _run() -> None:

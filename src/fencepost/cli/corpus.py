@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,11 +16,13 @@ from fencepost.cli.options import Machine, Source, Target
 from fencepost.cli.progress import corpus as bar
 from fencepost.cli.tables import plural, table
 from fencepost.errors import ConfigError
+from fencepost.formats.files import STANDARD
 
 if TYPE_CHECKING:
     from fencepost.integrations.cluster import Workers
     from fencepost.parser.options import ParseOptions
     from fencepost.run.corpus.plan import Plan
+    from fencepost.run.corpus.results import Format
     from fencepost.run.corpus.rows import RowSettings
     from fencepost.run.corpus.run import Summary
 
@@ -33,16 +36,17 @@ def is_corpus(out: str, to: str | None, *, engine: str | None, tasks: Sequence[s
     Raises:
         ConfigError: it has to be, but this is no folder.
     """
-    from fencepost.formats.files import is_folder
+    from fencepost.formats.files import is_folder, is_stream
     from fencepost.formats.registry import bare_suffix
     from fencepost.run.corpus.store import is_remote
 
     rows = to in ("jsonl", "parquet")
-    folder = out != "-" and (is_folder(out) or is_remote(out) or (rows and not bare_suffix(out)))
+    is_file = out == "-" or is_stream(out)
+    folder = not is_file and (is_folder(out) or is_remote(out) or (rows and not bare_suffix(out)))
     if engine is not None or to == "parquet":
         if to is not None and not rows:
             raise ConfigError(f"--engine writes jsonl or parquet, not {to}")
-        if not folder and (out == "-" or bare_suffix(out)):
+        if not folder and (is_file or bare_suffix(out)):
             raise ConfigError(
                 f"{out}: a corpus is written to a folder, as in -o parsed/, as many files"
             )
@@ -148,10 +152,15 @@ def parse_corpus(
 ) -> None:
     """Parse a corpus, say what came of it, and exit with 2 if a shard could not be made."""
     from fencepost.run.corpus.plan import make_plan
+    from fencepost.run.corpus.results import SUFFIXES
     from fencepost.run.corpus.run import Run, absorbed, fingerprint, parse_here
+    from fencepost.run.corpus.store import pyarrow
     from fencepost.run.corpus.work import Job
 
     started = time.monotonic()
+    format: Format = "parquet" if target.to == "parquet" else "jsonl"
+    if format == "parquet":
+        pyarrow()  # before anything is made for it
     rows, on = corpus.rows(source), corpus.on_ray(machine.threads, machine.device)
     plan = make_plan(
         inputs,
@@ -160,6 +169,7 @@ def parse_corpus(
         is_text=source.text,
         shard_bytes=None if corpus.shard_size is None else bytes_of(corpus.shard_size),
         without=target.out,
+        suffix=SUFFIXES[format],
     )
     _check_inputs(plan, on=on, resume=corpus.resume)
     from fencepost.checkpoints.shipped import find_model
@@ -176,9 +186,9 @@ def parse_corpus(
         "max_words": parser.max_words,
         "precision": machine.precision,
     }
-    job = Job(out=target.out, format="parquet" if target.to == "parquet" else "jsonl", rows=rows)
+    job = Job(out=target.out, format=format, rows=rows)
     run = Run(job, plan, settings, resume=corpus.resume)
-    with bar(plan.bytes, quiet=target.quiet) as tell:
+    with _stoppable(inputs), bar(plan.bytes, quiet=target.quiet) as tell:
         if on is None:
             found = parse_here(run, parser, asked, tell=tell)
         else:
@@ -203,6 +213,17 @@ def parse_corpus(
         raise typer.Exit(2)
 
 
+@contextmanager
+def _stoppable(inputs: Sequence[str]) -> Iterator[None]:
+    """On Ctrl-C, say how to go on, if the inputs can be read again."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if STANDARD not in inputs:
+            print("fencepost: stopped; the same command with --resume goes on", file=sys.stderr)
+        raise
+
+
 def _check_inputs(plan: Plan, *, on: Workers | None, resume: bool) -> None:
     """Refuse what cannot be read by others, or again."""
     places = {shard.place for portion in plan.portions for shard in portion.shards}
@@ -212,6 +233,8 @@ def _check_inputs(plan: Plan, *, on: Workers | None, resume: bool) -> None:
 
 def _lines(summary: Summary, seconds: float) -> Iterator[str]:
     """The summary of a run, in lines."""
+    from fencepost.drawing.terminal import printable
+
     failures = sum(summary.failures.values())
     numbers = {
         "rows": summary.rows,
@@ -221,7 +244,9 @@ def _lines(summary: Summary, seconds: float) -> Iterator[str]:
     }
     yield table([[name, f"{number:,}"] for name, number in numbers.items()])
     for reason, count in summary.failures.most_common():
-        yield f"  {count:,} × {reason}"
+        name = printable(summary.first.get(reason, ""))
+        place = f" ({'first: ' * (count > 1)}{name})" if name else ""
+        yield f"  {count:,} × {reason}{place}"
     size = f"{summary.bytes / 1e6:,.1f} MB" if summary.bytes >= 1e6 else f"{summary.bytes:,} bytes"
     yield f"{plural(summary.shards, 'shard')} of {size} in {seconds:,.0f} s"
     total = sum(summary.stages.values())

@@ -64,6 +64,7 @@ def draw(
       fencepost parse "The cat sat." | fencepost draw - --from jsonl -o cat.html
     """
     from fencepost.formats import ParseReader, ReadSettings
+    from fencepost.formats.files import place_of_output
     from fencepost.formats.registry import bare_suffix
     from fencepost.run.draw import Wanted
     from fencepost.run.draw import draw as run
@@ -88,7 +89,7 @@ def draw(
         span_group=span_group,
     )
     reading = ParseReader(source, format=from_, settings=settings)
-    count, missed = run(reading, out, kind=to, wanted=wanted, watch=watcher(quiet))
+    count, missed = run(reading, place_of_output(out), kind=to, wanted=wanted, watch=watcher(quiet))
     if not quiet:
         print(f"{plural(count, 'drawing')} written", file=sys.stderr)
         for reason, left_out in reading.counts.items():

@@ -130,7 +130,9 @@ def columns(text: str | None) -> tuple[int, ...] | None:
 def output_of(out: str | None, positional: str | None, *, quiet: bool) -> str:
     """The output: that of -o, or as it was written before, or standard output."""
     if positional is None:
-        return out or "-"
+        from fencepost.formats.files import place_of_output
+
+        return place_of_output(out or "-")
     if out is not None:
         raise ConfigError(f"{positional} and -o {out}: one output is expected, not two")
     return of_alias(f"-o {positional}", positional, quiet=quiet)
@@ -453,6 +455,11 @@ class Target:
         ),
     ] = False
     quiet: Quiet = False
+
+    def __post_init__(self) -> None:
+        from fencepost.formats.files import place_of_output
+
+        object.__setattr__(self, "out", place_of_output(self.out))
 
 
 @dataclass(frozen=True, slots=True)

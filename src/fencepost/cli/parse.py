@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,11 +17,13 @@ from fencepost.cli.corpus import Corpus, is_corpus, parse_corpus
 from fencepost.cli.files import tell
 from fencepost.cli.progress import parsing
 from fencepost.cli.reports import tell_missed, told_readings, width_of
-from fencepost.errors import ConfigError, DataError
+from fencepost.errors import ConfigError, ConstraintError, DataError
 from fencepost.parser.options import OPTIONS, ParseOptions
 
 if TYPE_CHECKING:
     from fencepost.formats.registry import Format
+    from fencepost.parser.options import CheckedOptions
+    from fencepost.parser.parser import Parser
     from fencepost.run.texts import Ended
     from fencepost.structure import Parse
 
@@ -138,6 +141,8 @@ def _parse_texts(
         check_target(texts, out, format)
     parser = machine.load()
     asked = parser.check_options(best=None if best == 1 else best, **options)
+    if best != 1 and not tasks:
+        asked = _only_written(parser, asked, format, best=best, options=options)
     if target.explain:
         for line in explain_texts(parser, texts, asked):
             print(line)
@@ -162,6 +167,23 @@ def _parse_texts(
     tell_missed(missed)
 
 
+def _only_written(
+    parser: Parser, asked: CheckedOptions, format: Format, *, best: int, options: ParseOptions
+) -> CheckedOptions:
+    """The options without the layers that a format leaves out.
+
+    Readings that differ in nothing else would be written several times.
+    """
+    left_out = {"tree", "entities"} - format.layers
+    tasks = [task for task in asked.tasks if task not in left_out]
+    if len(tasks) == len(asked.tasks) or format.layers.isdisjoint(tasks):
+        return asked
+    narrower: ParseOptions = {**options, "tasks": tasks}
+    with suppress(ConfigError, ConstraintError):  # an option such as --consistent needs the layer
+        return parser.check_options(best=best, **narrower)
+    return asked
+
+
 def _write(found: Iterable[tuple[Parse, ...]], out: str, format: Format) -> None:
     """Write the readings of each sentence to a file, or lay them out for reading."""
     from fencepost.formats import write
@@ -182,10 +204,10 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
 
 def _folder(out: str, to: str | None) -> Path | None:
     """The folder for the output, if it is to be one."""
-    from fencepost.formats.files import is_folder
+    from fencepost.formats.files import is_folder, is_stream
     from fencepost.formats.registry import bare_suffix
 
-    if out == "-":
+    if out == "-" or (is_stream(out) and to != "brat"):
         return None
     # Pairs of files for each input, as brat has them, need one.
     if is_folder(out) or (to == "brat" and bare_suffix(out) not in (".ann", ".txt")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -88,6 +89,9 @@ def search(
     from fencepost.run.search import search as run
     from fencepost.search import Pattern
 
+    if not options.quiet and os.path.isfile(pattern):
+        told = f"note: {pattern} is a file, and is taken for the pattern, which comes first"
+        print(told, file=sys.stderr)
     known = Pattern(pattern)
     sentences = Inputs(
         inputs,
@@ -101,16 +105,33 @@ def search(
         entity_columns=opt.columns(source.entity_columns),
     )
     hits = run(sentences, known, layer=options.layer, context=options.context, limit=options.limit)
+    counted = _Counted(hits)
     if options.count:
         print(sum(1 for _ in hits))
     elif options.form == "pretty":
-        found = _show(hits)
-        if not found and not options.quiet:
-            print("no match", file=sys.stderr)
+        _show(counted)
     else:
-        for line in {"tsv": _rows, "jsonl": _lines, "ptb": _trees}[options.form](hits):
+        for line in {"tsv": _rows, "jsonl": _lines, "ptb": _trees}[options.form](counted):
             print(line, end="")
+    if not options.count and not counted.number and not options.quiet:
+        print("no match", file=sys.stderr)
     tell_missed(sentences.missed)
+
+
+class _Counted:
+    """An iterator over matches that counts them."""
+
+    def __init__(self, hits: Iterator[Hit]) -> None:
+        self._hits = hits
+        self.number = 0
+
+    def __iter__(self) -> _Counted:
+        return self
+
+    def __next__(self) -> Hit:
+        hit = next(self._hits)
+        self.number += 1
+        return hit
 
 
 def _lines(hits: Iterable[Hit]) -> Iterator[str]:
@@ -144,13 +165,12 @@ def _trees(hits: Iterable[Hit]) -> Iterator[str]:
             yield f"({tag} {escape(sentence.words[node.start])})\n"
 
 
-def _show(hits: Iterable[Hit]) -> int:
-    """Print matches with their words marked; return how many there were."""
+def _show(hits: Iterable[Hit]) -> None:
+    """Print matches with their words marked."""
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True)
-    count = 0
-    for hit in hits:
+    for count, hit in enumerate(hits):
         around = bool(hit.before or hit.behind)
         if count and around:
             console.print("--", style="dim")
@@ -159,8 +179,6 @@ def _show(hits: Iterable[Hit]) -> int:
         console.print(_marked(hit))
         for one in hit.behind:
             console.print(_plain(one), style="dim")
-        count += 1
-    return count
 
 
 def _where(path: str, line: int | None, number: int) -> str:

@@ -131,7 +131,8 @@ def _token(given: str | None, file: Path | None) -> str | None:
         try:
             given = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"--token-file {file}: cannot be read: {error}") from error
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise ConfigError(f"--token-file {file}: cannot be read: {reason}") from error
     if given is None:
         return None
     token = given.strip()

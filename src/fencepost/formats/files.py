@@ -25,6 +25,8 @@ MOST_BYTES = 64 << 20  # of a line, or of a text that is read at once
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _GZIP_MAGIC = b"\x1f\x8b"
 _WIDE = ("utf-16", "utf-32", "utf-7")  # their line ends are not one byte
+_DESCRIPTOR = re.compile(r"(?:/dev|/proc/(?:self|(\d+))(?:/task/\d+)?)/fd/(\d{1,9})")
+_MOST_LINKS = 40  # from a name to a file, as many as Linux follows
 
 
 class OutputError(DataError):
@@ -224,20 +226,26 @@ def atomic_output(
 ) -> Iterator[BinaryIO]:
     """A binary file to write to, which appears at `path` only when it is complete.
 
-    A name ending in `.gz` is compressed. `-` is standard output. Devices and pipes are written to
-    directly, since no file can be moved onto them.
+    A name ending in `.gz` is compressed. `-` is standard output. Devices, pipes and files that are
+    open (`/dev/stdout`, `/dev/fd/3`) are written to directly, since no file can replace them.
 
     Args:
         path: the file.
         drafts: a folder on the same disk for the incomplete file; by default, the file's folder.
         move: called with the complete draft and its target; by default, moves it there.
     """
-    if str(path) == STANDARD:
+    if place_of_output(path) == STANDARD:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    descriptor = _descriptor(path)
+    if descriptor is not None:
+        # Opened by its name, a file that others write to as well would be emptied.
+        with output_errors(path), os.fdopen(os.dup(descriptor), "wb") as file:
+            yield file
+        return
     target = output_path(path)
-    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+    if is_stream(target) or target.is_dir():  # of a folder, this is an error before any work
         with output_errors(path), open(target, "wb") as file:
             yield file
         return
@@ -263,6 +271,41 @@ def atomic_output(
         with suppress(FileNotFoundError):  # the error came right after the move
             os.unlink(temporary)
         raise
+
+
+def place_of_output(path: str | os.PathLike[str]) -> str:
+    """The path as text; `-` for the other names of standard output, such as `/dev/stdout`."""
+    return STANDARD if _descriptor(path) == 1 else str(path)
+
+
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a device, a pipe or the number of an open file, which nothing replaces."""
+    if _descriptor(path) is not None:
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _descriptor(path: str | os.PathLike[str]) -> int | None:
+    """The number of the open file that a path names, as `/dev/fd/3` does, or a link to it."""
+    name = os.path.abspath(path)
+    for _ in range(_MOST_LINKS):
+        for place in (name, _in_real_folder(name)):
+            found = _DESCRIPTOR.fullmatch(place)
+            if found and found[1] in (None, str(os.getpid())):
+                return int(found[2])
+        if not os.path.islink(name):
+            return None
+        name = os.path.join(os.path.dirname(name), os.readlink(name))
+    return None
+
+
+def _in_real_folder(name: str) -> str:
+    folder, base = os.path.split(name)
+    return os.path.join(os.path.realpath(folder), base)
 
 
 def output_path(path: str | os.PathLike[str]) -> Path:

@@ -154,7 +154,7 @@ def _files_below(folder: Path, name: str | None) -> tuple[Format, list[Path]]:
     if len(by_format) > 1:
         raise DataError(
             f"this folder has files of several formats ({', '.join(by_format)}); name one with "
-            "--from",
+            "format= (--from)",
             path=str(folder),
         )
     for chosen, files in by_format.items():

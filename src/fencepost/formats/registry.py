@@ -25,7 +25,7 @@ from fencepost.formats import (
     tsv,
 )
 from fencepost.formats.entries import Entry
-from fencepost.formats.files import STANDARD, Source
+from fencepost.formats.files import STANDARD, Source, is_folder
 from fencepost.formats.settings import ReadSettings, WriteSettings
 from fencepost.structure import Parse, Sentence
 
@@ -212,7 +212,8 @@ def written_format(path: str | os.PathLike[str], name: str | None = None) -> For
     """The format of a new file, by name or else by suffix."""
     if name is None and bare_suffix(path) == ".tsv":
         raise DataError(
-            "'.tsv' may be tsv (a table of entities) or conll (columns): name it with --to",
+            "'.tsv' may be tsv (a table of entities) or conll (columns): "
+            "name it with format= (--to)",
             path=str(path),
         )
     format = format_of(path, name, writing=True)
@@ -242,12 +243,39 @@ def format_of(
     for format in FORMATS.values():
         if suffix in format.suffixes:
             return format
+    if writing:
+        _check_written_suffix(path, suffix)
     formats = tuple(FORMATS.values()) if writing else READABLE
     known = ", ".join(suffix for format in formats for suffix in format.suffixes[:4])
     stream = "standard output" if writing else "standard input"
-    what = stream if str(path) == STANDARD else f"the suffix {suffix!r}"
+    what = f"the suffix {suffix!r}" if suffix else "a name without a suffix"
     option = "--to" if writing else "--from"
     raise DataError(
-        f"{what} does not tell the format (known suffixes: {known}); name it with {option}",
+        f"{stream if str(path) == STANDARD else what} does not tell the format (known suffixes: "
+        f"{known}); name it with format= ({option})",
         path="" if str(path) == STANDARD else str(path),
     )
+
+
+def _check_written_suffix(path: str | os.PathLike[str], suffix: str) -> None:
+    """Refuse names for which there is something better to say than which suffixes are known."""
+    if is_folder(str(path)):
+        message = (
+            "a folder does not tell the format; brat has a pair of files for each document in it: "
+            "format='brat' (--to brat); for others, name a file"
+        )
+    elif suffix in (".parquet", ".pq"):
+        message = (
+            "Parquet is written to a folder of many files: -o FOLDER/ --to parquet, with "
+            "fencepost parse"
+        )
+    elif suffix in (".svg", ".pdf", ".png"):
+        message = (
+            "fencepost draw makes pictures of annotated files; -o x.html of fencepost parse is a "
+            "page of them"
+        )
+    elif suffix == ".json":
+        message = "'.json' may be labelstudio: name it with format= (--to); JSON lines are .jsonl"
+    else:
+        return
+    raise DataError(message, path=str(path))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from fencepost.config import whole_number
-from fencepost.errors import DataError
+from fencepost.errors import ConfigError, DataError
 from fencepost.parser import parser as fencepost
 from fencepost.parser.inputs import typed_repr
 from fencepost.parser.options import ParseOptions
@@ -47,6 +47,9 @@ class Parser(ParserI):  # type: ignore[misc]
         self.parser = model if isinstance(model, fencepost.Parser) else fencepost.load(model)
         self.n_best = whole_number("n_best", n_best)
         self.probabilities = probabilities
+        tasks = options.get("tasks")
+        if tasks is not None and list(tasks) != ["tree"]:
+            raise ConfigError(f"tasks: NLTK's trees are all there is, not {tasks!r}")
         options["tasks"] = ["tree"]
         self._asked = self.parser.check_options(**options)
         self._asked_for_several = self.parser.check_options(best=n_best, **options)

@@ -449,7 +449,8 @@ def _heads_with(label: str, heads: Mapping[str, Collection[str]]) -> Sequence[st
     names = [name for name, labels in heads.items() if label in labels]
     if not names:
         labels = sorted(set().union(*heads.values()))
-        close = get_close_matches(label, labels, n=3, cutoff=0.5)
+        close = [one for one in labels if one.lower() == label.lower()]
+        close = close or get_close_matches(label, filter(None, labels), n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(close)}?" if close else f"it has {_listed(labels)}"
         raise ConstraintError(f"the model has no label {label!r} for {' or '.join(heads)}; {hint}")
     return names

@@ -196,7 +196,11 @@ def score_entities(
     for number, (one, other) in enumerate(zip_longest(watch(ours), theirs), 1):
         if one is None or other is None:
             raise too_short(predicted if other is None else gold, number - 1)
-        problem = difference_of_words(one.words, other.words, COLLINS)
+        # A corpus may have kept the treebank's -LRB-, which is the same word as (.
+        gold_words, words = (
+            [unescape(word, "round") for word in parse.words] for parse in (one, other)
+        )
+        problem = difference_of_words(gold_words, words)
         for parse, reading in ((one, ours), (other, theirs)):
             if parse.entities is None:
                 raise DataError("this sentence has no entities layer").at(*reading.place)

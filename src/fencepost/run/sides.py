@@ -13,6 +13,7 @@ from fencepost.formats.files import STANDARD, Source
 from fencepost.formats.ptb import chunks
 from fencepost.formats.registry import format_of
 from fencepost.scoring import Side, side_of_line, side_of_tree
+from fencepost.structure.brackets import escape_round
 from fencepost.structure.span import spans_of
 
 Placed = tuple[int, Side]  # the line, and what stands there
@@ -65,7 +66,9 @@ def _sides_of_parses(reading: ParseReader) -> Iterator[Placed]:
     for parse in reading:
         if parse.tree is None:
             raise DataError("this sentence has no tree", kind="layer").at(*reading.place)
-        yield reading.place[1], side_of_tree(parse.tree)
+        side = side_of_tree(parse.tree)
+        # As in brackets, so that files of different formats have the same words, as EVALB has them.
+        yield reading.place[1], side._replace(words=list(map(escape_round, side.words)))
 
 
 def _sides_of_lines(source: Source, settings: ReadSettings) -> Iterator[Placed]:

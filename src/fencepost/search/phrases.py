@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
+from fencepost.errors import ConfigError
 from fencepost.search.matches import Match, Node
-from fencepost.search.queries import find_in_parse
-from fencepost.structure import Parse
+from fencepost.search.queries import find_in_document, find_in_parse
+from fencepost.structure import Document, Parse
 
 NOUN_PHRASES = {
     "base": "@NP !<- POS !<< (@NP !<- POS)",
@@ -25,11 +27,20 @@ CLAUSES = (
 )
 
 
-def noun_phrases(parse: Parse, kind: Literal["base", "maximal"]) -> tuple[Node, ...]:
-    """The noun phrases of a parse, from left to right."""
-    return tuple(match.node for match in find_in_parse(parse, NOUN_PHRASES[kind], layer="tree"))
+def noun_phrases(parse: Parse | Document, kind: Literal["base", "maximal"]) -> tuple[Node, ...]:
+    """The noun phrases of a parse or a document, from left to right."""
+    if kind not in NOUN_PHRASES:
+        known = " or ".join(map(repr, NOUN_PHRASES))
+        raise ConfigError(f"kind has to be {known}, not {kind!r}")
+    return tuple(match.node for match in _found(parse, NOUN_PHRASES[kind]))
 
 
-def clauses(parse: Parse) -> tuple[Match, ...]:
-    """The clauses of a parse, outer ones first."""
-    return tuple(find_in_parse(parse, CLAUSES, layer="tree"))
+def clauses(parse: Parse | Document) -> tuple[Match, ...]:
+    """The clauses of a parse or a document, outer ones first."""
+    return tuple(_found(parse, CLAUSES))
+
+
+def _found(parse: Parse | Document, pattern: str) -> Iterator[Match]:
+    if isinstance(parse, Document):
+        return find_in_document(parse, pattern, layer="tree")
+    return find_in_parse(parse, pattern, layer="tree")

@@ -128,11 +128,17 @@ def unescape(word: str, escapes: Escapes) -> str:
     return word
 
 
-def escape(word: str) -> str:
-    """A word as written in brackets: only round brackets are escaped."""
+def escape_round(word: str) -> str:
+    """A word with round brackets as `-LRB-` and `-RRB-`."""
     if "(" in word or ")" in word:
         for meant, written in _ROUND.items():
             word = word.replace(meant, written)
+    return word
+
+
+def escape(word: str) -> str:
+    """A word as written in brackets: only round brackets are escaped."""
+    word = escape_round(word)
     if _NOT_A_NAME.search(word):
         raise DataError(f"{word!r} holds a blank, so brackets cannot say it")
     return word
@@ -144,9 +150,16 @@ def shown(name: str) -> str:
     >>> shown("New York"), shown("$(")
     ('New_York', '$-LRB-')
     """
-    for meant, written in _ROUND.items():
-        name = name.replace(meant, written)
-    return _NOT_A_NAME.sub("_", name)
+    return printed(_NOT_A_NAME.sub("_", escape_round(name)))
+
+
+def printed(text: str) -> str:
+    r"""A text that any stream of UTF-8 takes, with lone surrogates as escapes.
+
+    >>> print(printed("a\ud800"))
+    a\ud800
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def write_brackets(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from fencepost.errors import DataError
+from fencepost.structure.brackets import printed
 from fencepost.structure.parse import Parse
 from fencepost.structure.sentence import brief, counted
 from fencepost.structure.serialization import (
@@ -19,7 +20,7 @@ from fencepost.structure.span import Span
 from fencepost.structure.tree import Tree
 
 if TYPE_CHECKING:
-    from fencepost.search import Layer, Match, Pattern
+    from fencepost.search import Layer, Match, Node, Pattern
 
 OK = "ok"
 
@@ -71,7 +72,7 @@ class Document:
 
     def __str__(self) -> str:
         """The brackets of its sentences, one per line, or the reason why there are none."""
-        return "\n".join(map(str, self)) if self.is_ok else f"not parsed: {self.status}"
+        return "\n".join(map(str, self)) if self.is_ok else f"not parsed: {printed(self.status)}"
 
     def __repr__(self) -> str:
         text = " ".join(self.words[:20]) if self.text is None else self.text
@@ -146,6 +147,18 @@ class Document:
         from fencepost.search import find_in_document
 
         return find_in_document(self, pattern, layer=layer)
+
+    def noun_phrases(self, kind: Literal["base", "maximal"] = "base") -> tuple[Node, ...]:
+        """The noun phrases of all sentences, as `Parse.noun_phrases` finds them."""
+        from fencepost.search.phrases import noun_phrases
+
+        return noun_phrases(self, kind)
+
+    def clauses(self) -> tuple[Match, ...]:
+        """The clauses of all sentences, as `Parse.clauses` finds them."""
+        from fencepost.search.phrases import clauses
+
+        return clauses(self)
 
     def to_html(self) -> str:
         """The trees and entities of all sentences as a fragment of HTML."""

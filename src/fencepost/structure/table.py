@@ -39,6 +39,10 @@ def entity_rows(parses: Iterable[Parse]) -> Iterator[dict[str, object]]:
     [(1, 2, 'Oslo')]
     """
     for number, parse in enumerate(parses, 1):
+        if not isinstance(parse, Parse):
+            kind = type(parse).__name__
+            hint = "; pass one document, or [parse for document in documents for parse in document]"
+            raise TypeError(f"parses were expected, not a {kind}{hint * (kind == 'Document')}")
         sentence = parse.sentence
         for span in parse.entities or ():
             start, end, label = span

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from fencepost.errors import DataError
-from fencepost.structure.brackets import NO_TAG, Escapes, read_brackets, shown, write_brackets
+from fencepost.structure.brackets import (
+    NO_TAG,
+    Escapes,
+    printed,
+    read_brackets,
+    shown,
+    write_brackets,
+)
 from fencepost.structure.sentence import Sentence, brief, counted
 from fencepost.structure.span import Span
 
@@ -182,7 +189,7 @@ class Tree:
         '(S (NNP New_York) (VBD slept))'
         """
         try:
-            return self.to_brackets()
+            return printed(self.to_brackets())
         except DataError:
             words, tags = self.sentence.words, self.sentence.tags
             return write_brackets(

@@ -135,8 +135,8 @@ class Constraints:
                     f"{kind} {clipped(repr(name))}; it should be the name of a label"
                 )
         return cls(
-            tuple(_span("must", span) for span in must),
-            tuple(_span("forbid", span) for span in forbid),
+            _spans("must", must),
+            _spans("forbid", forbid),
             None if names is None else frozenset(names),
             root,
             tuple(map(_place, uncrossed)),
@@ -301,6 +301,15 @@ def _contradiction(
 def _named(kind: str, span: Span) -> str:
     place = f"{kind} ({span.start}, {span.end})"
     return place if span.label is None else f"{place} {span.label}"
+
+
+def _spans(kind: str, values: Iterable[tuple[int, int, str | None]]) -> tuple[Span, ...]:
+    values = tuple(values)
+    match values:
+        case (int(), int()) | (int(), int(), str() | None):
+            one = (*values, None)[:3]
+            raise ConstraintError(f"{kind} is {values!r}; it should be a list, like [{one!r}]")
+    return tuple(_span(kind, value) for value in values)
 
 
 def _span(kind: str, value: tuple[int, int, str | None]) -> Span:

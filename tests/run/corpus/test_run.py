@@ -99,8 +99,9 @@ class TestAWholeRun:
         assert [one.id for one in found if not one.is_ok] == ["c.jsonl#17", "g.txt#0"]
         assert summary.failures == {
             "'text' has to be a string, not …": 1,
-            "not utf-…: byte …xe… at column …; pass the right encoding (--encoding)": 1,
+            "not utf-8: byte … at column …; pass the right encoding (--encoding)": 1,
         }
+        assert set(summary.first.values()) == {"c.jsonl#17", "g.txt#0"}
         assert summary.errors == []
         assert summary.words == summary.words_now
         assert list(summary.stages) == ["reading", "parsing", "writing"]
@@ -448,10 +449,9 @@ class TestGoingOn:
 
     def test_a_folder_with_something_in_it_is_refused(self, plan: Plan, tmp_path: Path) -> None:
         (tmp_path / "mine.txt").write_text("")
-        with pytest.raises(ConfigError, match="is not empty; pass --resume to go on"):
-            parsed(plan, tmp_path)
-        with pytest.raises(ConfigError, match="holds no run to go on with, and is not empty"):
-            parsed(plan, tmp_path, resume=True)
+        for resume in (False, True):
+            with pytest.raises(ConfigError, match="not empty, and holds no run to go on with"):
+                parsed(plan, tmp_path, resume=resume)
         assert files_in(tmp_path) == {"mine.txt": b""}
 
 

@@ -91,6 +91,17 @@ class TestShards:
         (record,) = done.records
         assert (record.rows, record.sentences, record.words) == (3, 2, 5)
         assert record.failures == {"'text' has to be a string, not …": 1}
+        assert record.first == {"'text' has to be a string, not …": "x.jsonl#26"}
+
+    def test_only_the_first_row_is_named_for_each_reason(self, tmp_path: Path) -> None:
+        names = ["x" * 1000, "b"]
+        rows = [f'{{"id": "{name}", "text": {k}}}\n' for k, name in enumerate(names)]
+        (tmp_path / "x.jsonl").write_text("".join(rows))
+        (portion,) = planned(tmp_path).portions
+        (record,) = parse_portion(as_parser(Splitter()), job_of(tmp_path), portion, ASKED).records
+        assert list(record.failures.values()) == [2]
+        ((name,),) = [record.first.values()]
+        assert name == "x" * 99 + " …"
 
     def test_tags_of_a_file_are_kept_only_if_the_model_has_none(self, tmp_path: Path) -> None:
         (tmp_path / "x.ptb").write_text("(S (A a))")
@@ -108,7 +119,8 @@ class TestShards:
         assert all(seconds > 0 for seconds in done.seconds.values())
 
     def test_reasons_are_told_without_numbers(self) -> None:
-        assert reason_of("byte 0xff at column 1,234") == "byte …xff at column …"
+        told = "not utf-8: byte 0xff at column 1,234, nor iso-8859-1"
+        assert reason_of(told) == "not utf-8: byte … at column …, nor iso-8859-1"
 
 
 class TestProgress:
@@ -175,7 +187,7 @@ class TestWhatWasDone:
 
     @pytest.mark.parametrize(
         ("key", "value"),
-        [("rows", "5"), ("failures", 5), ("failures", {"x": "y"}), ("words", None)],
+        [("rows", "5"), ("failures", 5), ("failures", {"x": "y"}), ("words", None), ("first", 5)],
     )
     def test_a_record_of_wrong_types_counts_for_nothing(
         self, job: Job, portion: Portion, key: str, value: object

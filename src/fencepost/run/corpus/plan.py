@@ -68,6 +68,7 @@ def make_plan(
     is_text: bool = False,
     shard_bytes: int | None = None,
     without: str | None = None,
+    suffix: str = "",
 ) -> Plan:
     """Divide what is to be parsed.
 
@@ -78,6 +79,7 @@ def make_plan(
         is_text: whether the inputs are text, even if there are files with such names.
         shard_bytes: of input that go into a shard at most; None: what suits their size.
         without: a folder whose files are not read if it lies inside of one that is.
+        suffix: of the files that will be written, for messages.
 
     Raises:
         DataError: there is no such file, or nothing to read, or two would be written to one file.
@@ -91,7 +93,7 @@ def make_plan(
         total = sum(shard.bytes for shard, _ in found)
         shard_bytes = min(MOST_BYTES, max(LEAST_BYTES, total // _PARTS))
     shards = [part for shard, _ in found for part in _divided(shard, shard_bytes, settings)]
-    _check_names(shards)
+    _check_names(shards, suffix)
     files = tuple(file for _, file in found if file is not None)
     # Small shards go together, so that many small files are parsed as quickly as a large one.
     groups = in_groups(shards, attrgetter("bytes"), most=shard_bytes)
@@ -261,7 +263,7 @@ def _row_groups(
     yield start, None if start == 0 else len(sizes), size
 
 
-def _check_names(shards: Iterable[Shard]) -> None:
+def _check_names(shards: Iterable[Shard], suffix: str) -> None:
     """Refuse what would be written to the same file."""
     found: dict[str, Shard] = {}
     for shard in shards:
@@ -272,6 +274,6 @@ def _check_names(shards: Iterable[Shard]) -> None:
         if os.path.realpath(first) == os.path.realpath(second):
             raise DataError("this input was given twice", path=second)
         raise DataError(
-            f"{first} and {second} would both be written to {shard.name}; parse them one after "
-            "the other, into different folders"
+            f"{first} and {second} would both be written to {shard.name}{suffix}; parse them one "
+            "after the other, into different folders"
         )

@@ -65,6 +65,7 @@ class Summary:
     bytes: int = 0  # written
     shards: int = 0
     failures: Counter[str] = field(default_factory=Counter)  # rows, by reason
+    first: dict[str, str] = field(default_factory=dict)  # the id of one of them, by reason
     errors: list[Record] = field(default_factory=list)  # shards that could not be made
     stages: Counter[str] = field(default_factory=Counter)  # seconds of all workers together
     words_now: int = 0  # of this run alone
@@ -82,6 +83,7 @@ class Summary:
             self.words_now += record.words * is_new
             self.bytes += record.bytes
             self.failures.update(record.failures)
+            self.first = {**record.first, **self.first}
         self.stages.update(done.seconds)
 
 
@@ -161,6 +163,12 @@ class Run:
     def _begin(self, resume: bool) -> None:
         """Take up what was done before, or begin."""
         names = names_in(self.job.out)
+        is_begun = size_of(joined(self.job.work, _PLAN)) is not None
+        if MANIFEST not in names and not is_begun and set(names) - {WORK}:
+            raise ConfigError(
+                f"{self.job.out}: this folder is not empty, and holds no run to go on with; choose "
+                "another one"
+            )
         if names and not resume:
             raise ConfigError(
                 f"{self.job.out}: this folder is not empty; pass --resume to go on with its run"
@@ -168,18 +176,14 @@ class Run:
         begun = {**self.settings, "inputs": self._inputs(), "checksums": self._checksums}
         if MANIFEST in names:
             self._take_finished(begun)
-        elif size_of(joined(self.job.work, _PLAN)) is not None:
+        elif is_begun:
             self._same_as(joined(self.job.work, _PLAN), begun)
             for portion in self.plan.portions:
                 if (done := done_before(self.job, portion)) is not None:
                     self.add(done, is_new=False)
-        elif set(names) <= {WORK}:  # nothing, or all that a run left that was stopped at once
+        else:  # nothing, or all that a run left that was stopped at once
             make_folder(self.job.work)
             self._write(f"{WORK}/{_PLAN}", begun)
-        else:
-            raise ConfigError(
-                f"{self.job.out}: this folder holds no run to go on with, and is not empty"
-            )
 
     def _inputs(self) -> dict[str, Any]:
         """How large the files are that are read, and what the texts are."""

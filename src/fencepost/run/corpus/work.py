@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from fencepost.errors import DataError
+from fencepost.errors import DataError, clipped
 from fencepost.parser.documents import document_of
 from fencepost.parser.inputs import PreparedInput, prepare_input
 from fencepost.run.corpus.plan import Portion
@@ -36,7 +36,7 @@ MOST_TRIES = 5  # of a portion whose workers die
 Tell = Callable[[int, int], None]  # is told how many words and bytes are done
 
 _BYTES_A_WORD = 6.0  # before any row has told
-_NUMBERS = re.compile(r"\d[\d,]*")
+_NUMBERS = re.compile(r"(?<!\w)(?<!\w-)(?:0x[0-9a-f]+|\d+(?:,\d+)*)")  # but not those of utf-8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +77,7 @@ class Record:
     sentences: int = 0
     words: int = 0
     failures: dict[str, int] = field(default_factory=dict)  # rows that were not parsed, by reason
+    first: dict[str, str] = field(default_factory=dict)  # the id of the first one, by reason
     bytes: int = 0
     sha256: str = ""
     error: str | None = None
@@ -91,7 +92,9 @@ def record_of(data: Mapping[str, Any]) -> Record:
     record = Record(**data)
     counts = [record.rows, record.sentences, record.words, record.bytes]
     counts += record.failures.values() if isinstance(record.failures, dict) else [None]
-    if record.error is not None or any(type(count) is not int for count in counts):
+    names = record.first.values() if isinstance(record.first, dict) else [None]
+    is_wrong = any(type(count) is not int for count in counts)
+    if record.error is not None or is_wrong or any(type(name) is not str for name in names):
         raise TypeError(f"a record with other data than expected: {record!r:.200}")
     return record
 
@@ -201,6 +204,7 @@ def _written(job: Job, shard: Shard, documents: Iterator[Document], clock: _Cloc
     """Write a shard and return its record."""
     record = _record(job, shard)
     failures: Counter[str] = Counter()
+    first: dict[str, str] = {}
     try:
         with whole(job.target(shard), job.work) as raw:
             file = Hashed(raw)
@@ -212,11 +216,17 @@ def _written(job: Job, shard: Shard, documents: Iterator[Document], clock: _Cloc
                     record.sentences += len(document.sentences)
                     record.words += sum(len(parse.words) for parse in document.sentences)
                     if not document.is_ok:
-                        failures[reason_of(document.status)] += 1
+                        reason = reason_of(document.status)
+                        failures[reason] += 1
+                        first.setdefault(reason, clipped(document.id or ""))
     except _UnreadableError as error:
         return replace(_record(job, shard), error=str(error.reason))
     return replace(
-        record, failures=dict(sorted(failures.items())), bytes=file.bytes, sha256=file.sha256
+        record,
+        failures=dict(sorted(failures.items())),
+        first=dict(sorted(first.items())),
+        bytes=file.bytes,
+        sha256=file.sha256,
     )
 
 
