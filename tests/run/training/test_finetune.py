@@ -133,8 +133,13 @@ class TestRun:
     def test_other_data_than_before_are_told_apart(self, base: Path, tmp_path: Path) -> None:
         data = write_eight(tmp_path / "data.jsonl")
         run(data, tmp_path / "new", base)
-        with pytest.raises(ConfigError, match=r"begun with other settings:\n  data\.train"):
+        before = (tmp_path / "new/finetune.toml").read_text()
+        with pytest.raises(ConfigError, match=r"begun with other settings:\n  data\.train") as told:
             run(write_eight(tmp_path / "other.jsonl"), tmp_path / "new", base, resume=True)
+        assert str(told.value).endswith(
+            f"start anew from its model, pass -m {tmp_path / 'new'} and another folder: -o NEW."
+        )
+        assert (tmp_path / "new/finetune.toml").read_text() == before, "those of the run"
 
 
 def same_weights(one: Path, other: Path) -> bool:

@@ -16,7 +16,7 @@ from fencepost.checkpoints.shipped import find_model
 from fencepost.config import DataSettings, Settings, change_table, checked
 from fencepost.errors import DataError
 from fencepost.run.training.corpora import read_corpora
-from fencepost.run.training.folder import check_folder, withdrawn, written
+from fencepost.run.training.folder import check_folder, check_same, withdrawn, written
 from fencepost.run.training.metrics import Epoch
 from fencepost.run.training.start import filled
 from fencepost.run.training.train import Finished, Note, run_training
@@ -26,6 +26,7 @@ from fencepost.training.loop import TrainingStep
 from fencepost.training.processes import join_processes
 
 SETTINGS = "finetune.toml"
+RUN = "training"  # the folder of the run, in that of the model
 HEADS = ("tree", "entities", "tags")
 
 # The head that learns fastest from little: docs/guides/train.md, "Which head".
@@ -56,9 +57,12 @@ def run_finetuning(
         model: the folder of the new model, with `training/` for what else a run leaves.
         resume: whether to go on from the last checkpoint, if there is one.
     """
-    run, is_main = model / "training", join_processes().is_main
+    run, is_main = model / RUN, join_processes().is_main
     with withdrawn(model / SETTINGS) if is_main else nullcontext():
-        for event in run_training(settings, run, resume=resume, model_folder=model):
+        events = run_training(
+            settings, run, resume=resume, model_folder=model, advice=_advice(model)
+        )
+        for event in events:
             if isinstance(event, Finished) and is_main:
                 for checkpoint in run.glob("checkpoint-*"):
                     shutil.rmtree(checkpoint, ignore_errors=True)
@@ -78,7 +82,7 @@ def planned(
 ) -> tuple[Settings, str]:
     """The settings to train a model further on annotated files, and what they were chosen by.
 
-    They are written to `model/finetune.toml`, too.
+    They are written to `model/finetune.toml`, too, unless the run there began with others.
 
     Args:
         data: files to train on.
@@ -96,9 +100,14 @@ def planned(
     settings = checked(Settings, filled(table), where="finetune")
     if join_processes().is_main:
         check_folder(model, resume=resume)
+        check_same(settings, model / RUN, advice=_advice(model))
         with written(model):
             (model / SETTINGS).write_text(toml_text(table), encoding="utf-8")
     return settings, told
+
+
+def _advice(model: Path) -> str:
+    return f"pass -m {model} and another folder: -o NEW"
 
 
 def chosen_settings(

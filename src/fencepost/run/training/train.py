@@ -41,6 +41,7 @@ from fencepost.run.training.folder import (
     check_same,
     flat,
     withdrawn,
+    write_settings,
     written,
 )
 from fencepost.run.training.metrics import Epoch, add_epoch, best_epoch, read_epochs
@@ -86,7 +87,12 @@ class Finished:
 
 
 def run_training(
-    settings: Settings, out: Path, *, resume: bool = False, model_folder: Path | None = None
+    settings: Settings,
+    out: Path,
+    *,
+    resume: bool = False,
+    model_folder: Path | None = None,
+    advice: str | None = None,
 ) -> Iterator[TrainingStep | Epoch | Note | Finished]:
     """Train a model and keep the best one in `out/model`.
 
@@ -99,13 +105,15 @@ def run_training(
             checkpoints.
         resume: whether to go on from the last checkpoint, if there is one.
         model_folder: where the model goes; None: `out/model`.
+        advice: how to start anew from the model of a run that has other settings.
     """
     target = model_folder or out / "model"
     processes = join_processes()
     with processes.together():
         if processes.is_main:
             check_folder(out, resume=resume)
-            check_same(settings, out)
+            check_same(settings, out, advice=advice)
+            write_settings(settings, out)
             read_epochs(out)  # if it is damaged, that is told now, and not after an epoch
     with withdrawn(out / SETTINGS) if processes.is_main else nullcontext():
         yield from _run(settings, out, target, resume=resume)
