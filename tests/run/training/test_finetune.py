@@ -1,6 +1,7 @@
 """Fine-tuning without settings: what is chosen, what is left, and how it goes on."""
 
 import json
+import shutil
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+import fencepost
 from fencepost.checkpoints.trainable import load_trainable
 from fencepost.config import read_table
 from fencepost.errors import ConfigError, DataError
@@ -88,6 +90,23 @@ class TestRun:
         names = {path.name for path in (tmp_path / "new/training").iterdir()}
         assert names == {"metrics.jsonl", "settings.json"}, "no checkpoints"
         assert f"starting from {base}, on data.jsonl" in (tmp_path / "new/README.md").read_text()
+
+    def test_the_licence_of_the_model_to_start_from_comes_along(
+        self, base: Path, tmp_path: Path
+    ) -> None:
+        data = entities_of(tmp_path / "data.jsonl", str.upper)
+        first = tmp_path / "first"
+        shutil.copytree(base, first)
+        (first / "LICENSE.md").write_text("Give credit.\n")
+        run(data, tmp_path / "new", first)
+        assert (tmp_path / "new/LICENSE.md").read_text() == "Give credit.\n"
+        line = "LICENSE.md is the licence of the weights that training started from"
+        assert line in (tmp_path / "new/README.md").read_text()
+        fencepost.load(tmp_path / "new").save(tmp_path / "copy")
+        assert (tmp_path / "copy/LICENSE.md").read_text() == "Give credit.\n"
+        run(data, tmp_path / "without", base)
+        assert not (tmp_path / "without/LICENSE.md").exists()
+        assert "LICENSE" not in (tmp_path / "without/README.md").read_text()
 
     def test_train_does_the_same_with_the_settings_it_leaves(
         self, base: Path, tmp_path: Path

@@ -22,7 +22,8 @@ from fencepost.batching.joining import Joining
 from fencepost.batching.numbers import Numbers
 from fencepost.batching.vectors import read_vectors
 from fencepost.batching.vocabulary import Labels, Vocabulary
-from fencepost.checkpoints.model import CONFIG, save_model
+from fencepost.checkpoints.loading import read_licence
+from fencepost.checkpoints.model import CONFIG, LICENCE, save_model
 from fencepost.checkpoints.shipped import find_model
 from fencepost.checkpoints.trainable import TrainableModel, load_trainable, new_model
 from fencepost.checkpoints.transfer import transfer_weights
@@ -145,7 +146,9 @@ def _run(
         dev = [parse for _, parse in read_corpora(settings.data.dev, settings.data, is_gold=True)]
         if settings.data.hold_out:
             train_parses, dev = hold_out(train_parses, settings.data.hold_out)
-        old = None if training.init is None else load_trainable(find_model(training.init))
+        base = None if training.init is None else find_model(training.init)
+        old = None if base is None else load_trainable(base)
+        licence = None if base is None else read_licence(base)
         kept = kept_heads(settings.heads, old, train_parses)
     if old is not None and kept and training.rehearse:
         heads = ", ".join(kept)
@@ -220,7 +223,8 @@ def _run(
             if processes.is_main:
                 if epoch.is_best:
                     with averaged(model.network, average):
-                        save_model(model, target, card=_card(settings, epoch))
+                        card = _card(settings, epoch, has_licence=licence is not None)
+                        save_model(model, target, card=card, licence=licence)
                 with written(out):
                     epochs = add_epoch(out, epoch)
         record = Kept(best=record.best)
@@ -472,13 +476,18 @@ def _end_of_epoch(
     return processes.broadcast(epoch)  # whose seconds are told
 
 
-def _card(settings: Settings, epoch: Epoch) -> str:
+def _card(settings: Settings, epoch: Epoch, *, has_licence: bool) -> str:
     figures = "\n".join(f"| {name} | {value:.2f} |" for name, value in epoch.dev.items())
     start = f", starting from {settings.training.init}," if settings.training.init else ""
+    licence = (
+        f"{LICENCE} is the licence of the weights that training started from; it holds for these, "
+        "too, beside the licences of your data.\n\n"
+    )
     return (
         "# A fencepost model\n\n"
         f"Trained with seed {settings.seed}{start} on "
         f"{', '.join(Path(corpus.path).name for corpus in settings.data.train)}; "
         f"best after epoch {epoch.epoch} of {settings.training.epochs}.\n\n"
+        f"{licence if has_licence else ''}"
         f"| dev | |\n|---|--:|\n{figures}\n"
     )
