@@ -385,7 +385,9 @@ class TrainingSettings(_Settings):
         default=None, description="sentences joined into long ones; by default, none; see below"
     )
     average: Share = Field(
-        default=0.0, description="decay of the moving average of weights; 0: no average"
+        default=0.0,
+        description="decay of the moving average of weights, in step t (1 + t) / (10 + t) at most; "
+        "0: no average",
     )
     precision: Literal["fp32", "bf16"] = Field(
         default="fp32", description="`bf16` needs a device that supports it for LSTMs"

@@ -236,6 +236,20 @@ class TestPlan:
         assert [recipe["batch_words"] for recipe in recipes] == [100, 100, 400, 400, 600]
         assert [recipe["average"] for recipe in recipes] == [0.9, 0.9444, 0.9897, 0.9941, 0.998]
 
+    def test_the_average_follows_the_steps_that_are_chosen(
+        self, base: Path, tmp_path: Path
+    ) -> None:
+        recipes = [
+            recipe_for(26_000, chosen=chosen)
+            for chosen in ({}, {"epochs": 3}, {"batch_words": 800}, {"accumulate": 2}, 3)
+        ]
+        assert [one["average"] for one in recipes] == [0.9897, 0.9487, 0.9795, 0.9795, 0.9897]
+        data = write_eight(tmp_path / "data.jsonl")
+        table, _ = self.plan(base, data, changes=["training.epochs=1000"])
+        assert table["training"]["average"] == 0.9655
+        with pytest.raises(ConfigError, match=r"training\.epochs: "):
+            run(data, tmp_path / "new", base, changes=["training.epochs=few"])
+
 
 def test_settings_are_written_as_toml(tmp_path: Path) -> None:
     table = {

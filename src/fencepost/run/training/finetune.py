@@ -141,7 +141,7 @@ def chosen_settings(
         )
     words = sum(len(parse.words) for parse in parses)
     table["heads"] = chosen_heads(parses, layers, base)
-    table["training"] = {"init": base, **recipe_for(words)}
+    table["training"] = {"init": base, **recipe_for(words, chosen=table.get("training"))}
     keeping = [name for name in layers if name != "entities" and not table["heads"][name]]
     if keeping:  # a small treebank has not all that there is
         table["training"]["keep_labels"] = keeping
@@ -186,15 +186,22 @@ def _labels(parses: Sequence[Parse], name: str) -> Iterator[str]:
             yield from (span.label for span in spans if span.label is not None)
 
 
-def recipe_for(words: int) -> dict[str, Any]:
+def recipe_for(words: int, *, chosen: Any = None) -> dict[str, Any]:
     """How long to train on so many words, and in which steps.
+
+    Args:
+        words: of the training sentences.
+        chosen: the table of settings of training that are chosen already, if any.
 
     >>> recipe_for(26_000)["epochs"], recipe_for(500_000)["epochs"]
     (15, 4)
     """
     epochs = min(_MOST, max(_FEWEST, round(_WORDS / max(1, words))))
     batch_words = next(size for most, size in _BATCHES if words <= most)
-    steps = epochs * words / batch_words
+    counts = {"epochs": epochs, "batch_words": batch_words, "accumulate": 1}
+    if isinstance(chosen, dict):  # what is no count is for the check of settings to refuse
+        counts |= {name: chosen[name] for name in counts if _is_count(chosen.get(name))}
+    steps = counts["epochs"] * words / (counts["batch_words"] * counts["accumulate"])
     return {
         "epochs": epochs,
         "batch_words": batch_words,
@@ -202,6 +209,10 @@ def recipe_for(words: int) -> dict[str, Any]:
         "average": round(min(0.998, max(0.9, 1 - 10 / max(1, steps))), 4),
         "pointing_loss": "canonical",
     }
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and value > 0
 
 
 def toml_text(table: Mapping[str, Any]) -> str:
