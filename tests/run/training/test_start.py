@@ -204,7 +204,10 @@ def test_labels_of_the_model_stay_if_that_is_wanted(base: Path, tmp_path: Path) 
         names = model.numbers.labels["tree"].names
         if wanted:
             assert names == (*before["tree"].names, "S+NEW")
-            assert f"{base}: labels of tree that are new: S+NEW" in notes
+            assert (
+                f"{base}: labels of tree that are new: 1 (NEW) and 1 combination on the same words"
+                in notes
+            )
         else:
             assert set(before["tree"].names) - set(names)
         assert model.numbers.labels["entities"].names == ("person", "animal")
