@@ -101,6 +101,7 @@ class TestSettings:
         [
             ("[data]\ntrain = []\n", r"\[network\] is missing.*\n?.*init = \"en-small\""),
             ('[network]\nencoder = { kind = "words" }\n', r"\[heads\] is missing"),
+            ('init = "en-small"\n', r"init: no such .* It belongs under \[training\]$"),
             ("training = 3\n", r"\[network\] is missing"),
             ('[training]\ninit = "nowhere"\n', "nowhere: there is no such folder"),
             ('heads = 3\n[training]\ninit = "BASE"\n', "heads: Input should be"),
