@@ -38,7 +38,7 @@ from fencepost.errors import DataError
 from fencepost.formats import ParseReader
 from fencepost.run.evaluate import compared, main_figure
 from fencepost.run.training.corpora import read_corpora
-from fencepost.run.training.folder import check_same
+from fencepost.run.training.folder import check_same, write_settings
 from fencepost.run.training.train import optimizer_of, prepare_training, recipe_of
 from fencepost.structure import Parse
 from fencepost.training.average import Average, averaged
@@ -148,6 +148,7 @@ def run(plan: Plan, seed: int, options: argparse.Namespace) -> Run:
     with open(folder / ".lock", "w") as file:
         flock(file, LOCK_EX)  # two scripts that need the same run: the second one waits
         check_same(here.settings, folder)
+        write_settings(here.settings, folder)
         if not path.exists():
             write_json(path, asdict(_trained(plan, here, folder, quiet=options.quiet)))
     result = Result(**json.loads(path.read_text(encoding="utf-8")))

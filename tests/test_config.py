@@ -15,6 +15,7 @@ from fencepost.config import (
 from fencepost.errors import ConfigError
 
 CONFIGS = Path(__file__).parents[1] / "configs"
+FILES = r'data.{}: a list of files is expected, as in \[{{ path = "gt.ptb" }}\]$'
 SMALL = """
 [data]
 train = [{ path = "train.ptb" }]
@@ -57,10 +58,30 @@ def test_a_pretrained_encoder_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (SMALL + "[training]\nwarmup_steps = 3\n", "training.warmup_steps: Extra inputs"),
+        (
+            SMALL + "[training]\nwarmup_steps = 3\n",
+            "training.warmup_steps: no such setting; did you mean training.warmup",
+        ),
         (SMALL + "[training]\nepochs = 0\n", "training.epochs: Input should be greater than 0"),
         (SMALL.replace("[heads.tree]", "[heads]"), "at least one of tree, entities, tags"),
-        (SMALL.replace('"words"', '"letters"'), "network.encoder"),
+        (
+            SMALL.replace('"words"', '"bert"'),
+            'network.encoder: kind = "bert": no such kind; "words" or "transformer" is right',
+        ),
+        (SMALL.replace('[{ path = "train.ptb" }]', '"gt.ptb"'), FILES.format("train")),
+        (SMALL.replace('[{ path = "train.ptb" }]', '["gt.ptb"]'), FILES.format("train.0")),
+        (SMALL.replace('[{ path = "dev.ptb" }]', '{ path = "gt.ptb" }'), FILES.format("dev")),
+        (SMALL.replace("[heads.tree]", "[heads.trees]"), "heads.trees: .* mean heads.tree"),
+        (
+            "init = 'en-small'\n" + SMALL.partition("[network]")[0],
+            r":\n  init: no such setting; did you mean training.init\? It belongs under \[training",
+        ),
+        (SMALL + "[training]\nbeams = 3\n", r"training.beams: .* mean search.beams\? It belongs"),
+        (SMALL + "[quux]\n", r"quux: no such setting; known here: seed, data, network, heads"),
+        (
+            SMALL.replace('"words"', '"words", word_widht = 3'),
+            r"encoder.words.word_widht: .* mean network.encoder.word_width\?",
+        ),
         ("seed = ", "no TOML"),
     ],
 )
@@ -86,7 +107,8 @@ def test_single_settings_can_be_changed(tmp_path: Path) -> None:
         ("training.epochs", "a setting is expected, as in"),
         ("=3", "a setting is expected, as in"),
         ("data.train.path=x", "train is no table"),
-        ("training.epoch=3", "Extra inputs"),
+        ("epochs=3", r"epochs: no such setting; did you mean training.epochs\?"),
+        ("training.epoch=3", r"training.epoch: no such setting; did you mean training.epochs\?"),
     ):
         with pytest.raises(ConfigError, match=message):
             read_settings(path, changes=[change])
@@ -119,7 +141,7 @@ def test_a_corpus_says_how_it_is_read_and_how_often_it_is_seen(tmp_path: Path) -
         ("0.25", "0", r"data\.train\.0\.sample: Input should be greater than 0"),
         ('"NP" }', '"" }', r"data\.train\.0\.rename\.HEADING: String should have at least 1"),
         ('["WP", "WDT"]', "[]", r"data\.train\.0\.relabel\.0\.tags: .* at least 1"),
-        ('["NML"]', '"NML"', r"data\.train\.0\.splice: .*tuple"),
+        ('["NML"]', '"NML"', r'data\.train\.0\.splice: a list is expected, as in \["NML"\]'),
     ],
 )
 def test_a_corpus_that_cannot_be_read_so_is_refused(

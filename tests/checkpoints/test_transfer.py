@@ -14,6 +14,7 @@ from fencepost.checkpoints.transfer import transfer_weights
 from fencepost.config import HeadsSettings, NetworkSettings, checked
 from fencepost.errors import ModelError
 from fencepost.runtime.shapes import LABEL_TABLES
+from fencepost.tasks.labels import NO_LABELS
 from tests.models import small_model
 from tests.tiny import tiny_transformer
 
@@ -63,11 +64,33 @@ def test_new_labels_are_fresh_and_old_ones_are_named() -> None:
     old = small_model("tree")
     new = fresh(old, labels=("X", "S"))
     model, notes = transfer_weights(old, new)
-    assert notes == ["labels of tree that are new: X", "labels of tree that are left behind: NP+VP"]
+    assert notes == [
+        "labels of tree that are new: 1 (X)",
+        "labels of tree that are left behind: 2 (NP, VP) and 1 combination on the same words; "
+        'training.keep_labels = ["tree"] would keep them',
+    ]
     rows = weights(model)["heads.tree.label_vectors"]
     before = weights(old)["heads.tree.label_vectors"]
     assert torch.equal(rows[[0, 2]], before[[0, 1]])
     assert not any(torch.equal(rows[1], row) for row in before)
+
+
+def test_of_many_labels_the_most_common_are_told() -> None:
+    old = small_model("tree", "tags")
+    names = tuple(f"L{number}" for number in range(12))
+    more = fresh(old, labels=("S", NO_LABELS, *names, "S+L1", "L2+L2", r"C\+\+"))
+    _, notes = transfer_weights(more, fresh(old, labels=("S",)))
+    told = "L0, L1, L2, L3, L4, L5, L6, L7, L8, L9, …"
+    assert notes == [
+        f"labels of tags that are left behind: 16 (\\0, {', '.join(names[:9])}, …); "
+        'training.keep_labels = ["tags"] would keep them',
+        f"labels of tree that are left behind: 13 ({told}) and 2 combinations on the same words; "
+        'training.keep_labels = ["tree"] would keep them',
+    ]
+    few = fresh(old, labels=("S", "S+S"))
+    assert transfer_weights(few, fresh(old, labels=("S", NO_LABELS, "S+S")))[1] == [
+        "labels of tags that are new: 1 (\\0)"
+    ]
 
 
 def test_what_a_decoder_knows_of_labels_goes_with_them() -> None:
@@ -79,7 +102,11 @@ def test_what_a_decoder_knows_of_labels_goes_with_them() -> None:
         for parameter in old.network.parameters():
             torch.nn.init.normal_(parameter)
     model, notes = transfer_weights(old, fresh(old, labels=("X", "S")))
-    assert notes == ["labels of tree that are new: X", "labels of tree that are left behind: NP+VP"]
+    assert notes == [
+        "labels of tree that are new: 1 (X)",
+        "labels of tree that are left behind: 2 (NP, VP) and 1 combination on the same words; "
+        'training.keep_labels = ["tree"] would keep them',
+    ]
     assert old.numbers.labels["tree"].names == ("S", "NP+VP")
     for name in LABEL_TABLES:  # a row for no span, for the filler, for each label
         rows, before = (weights(one)[f"heads.tree.{name}"] for one in (model, old))

@@ -214,12 +214,23 @@ def test_dev_needs_a_layer_that_is_learned(data: Path, tmp_path: Path) -> None:
 def test_the_average_follows_slowly() -> None:
     layer = torch.nn.Linear(1, 1)
     average = Average(0.5)
-    average.add(layer)
+    average.add(layer, 0)
     with torch.no_grad():
         layer.weight += 2.0
     before = average.weights["weight"].clone()
-    average.add(layer)
+    average.add(layer, 100)
     assert torch.allclose(average.weights["weight"], before + 1.0)
+
+
+def test_the_average_soon_forgets_the_random_beginning() -> None:
+    layer = torch.nn.Linear(1, 1)
+    average = Average(0.998)
+    torch.nn.init.constant_(layer.weight, 100.0)  # random weights
+    average.add(layer, 0)
+    torch.nn.init.constant_(layer.weight, 1.0)  # those that training finds
+    for step in range(1, 50):
+        average.add(layer, step)
+    assert abs(float(average.weights["weight"]) - 1.0) < 0.001
 
 
 def test_the_rate_is_zero_at_the_end() -> None:

@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fencepost.checkpoints.loading import MOST_CARD, MOST_CONFIG, MOST_LABELS
-from fencepost.checkpoints.model import CARD, CONFIG, GRAPHS, LABELS, WEIGHTS, Model, save_model
+from fencepost.checkpoints.model import (
+    CARD,
+    CONFIG,
+    GRAPHS,
+    LABELS,
+    LICENCE,
+    WEIGHTS,
+    Model,
+    save_model,
+)
 from fencepost.errors import ModelError
 from fencepost.runtime.manifest import MANIFEST, MOST_MANIFEST, check_sizes, read_manifest
 from fencepost.runtime.tokenizer import MOST_TOKENIZER_BYTES, TOKENIZER
@@ -26,7 +35,6 @@ from fencepost.runtime.weights import MOST_WEIGHTS
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-LICENCE = "LICENSE.md"
 MOST_BYTES: Mapping[str, int] = {  # of each file; no others are fetched
     CONFIG: MOST_CONFIG,
     LABELS: MOST_LABELS,
@@ -233,9 +241,7 @@ def push(
     if target is None:
         raise ModelError(f"{name:.200}: no repository of the hub; owner/name is right")
     with tempfile.TemporaryDirectory(prefix="fencepost-push-") as folder:
-        save_model(model, Path(folder), card=card, half=half)
-        if licence is not None:
-            Path(folder, LICENCE).write_bytes(licence)
+        save_model(model, Path(folder), card=card, licence=licence, half=half)
         try:
             api = _api()
             api.create_repo(target.repository, private=private, exist_ok=True)

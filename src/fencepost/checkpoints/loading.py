@@ -23,6 +23,7 @@ from fencepost.checkpoints.model import (
     CONFIG,
     FILES,
     LABELS,
+    LICENCE,
     VERSION,
     VOCABULARIES,
     WEIGHTS,
@@ -264,6 +265,16 @@ def read_card(folder: Path) -> str:
     if not os.path.lexists(card):
         return ""
     return read_bytes(card, most=MOST_CARD).decode(errors="replace")
+
+
+def read_licence(folder: Path) -> bytes | None:
+    """The text of the licence of a model's weights; None if there is none.
+
+    Raises:
+        ModelError: it is too large.
+    """
+    path = folder / LICENCE
+    return read_bytes(path, most=MOST_CARD) if path.is_file() else None
 
 
 def _read_config(folder: Path) -> dict[str, Any]:

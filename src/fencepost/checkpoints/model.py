@@ -11,6 +11,7 @@
                          graphs, if `save_model` has `with_steps`; see `runtime.step_graphs`
     manifest.json        the sizes and checksums of all these
     README.md            the model card, for people, who may edit it
+    LICENSE.md           the licence of the weights, if one is known
 
 Nothing in it is code. `loading.py` loads it. The graphs are for other programs: fencepost runs
 graphs that it builds from the settings itself, since anybody may have made the folder.
@@ -55,7 +56,7 @@ from fencepost.text.splitters import Splitter, splitter_of
 
 VERSION = 1
 CONFIG, LABELS, WEIGHTS = "config.json", "labels.json", "weights.safetensors"
-CARD = "README.md"
+CARD, LICENCE = "README.md", "LICENSE.md"
 STEP_GRAPHS = tuple(f"{layer}-{part}.onnx" for layer in POINTING for part in PARTS)
 GRAPHS = ("encoder.onnx", "lstm.onnx", *STEP_GRAPHS)
 FILES = (TOKENIZER, CONFIG, LABELS, WEIGHTS, *GRAPHS)  # in the order of replacement
@@ -102,7 +103,13 @@ class Model:
 
 
 def save_model(
-    model: Model, folder: Path, *, card: str = "", half: bool = False, with_steps: bool = False
+    model: Model,
+    folder: Path,
+    *,
+    card: str = "",
+    licence: bytes | None = None,
+    half: bool = False,
+    with_steps: bool = False,
 ) -> None:
     """Save a model to a folder; files there are replaced once all new ones are written.
 
@@ -110,6 +117,7 @@ def save_model(
         model: the model to save.
         folder: the folder; it is created if it does not exist.
         card: the model card.
+        licence: the text of `LICENSE.md`; None: none is written.
         half: round weights to 16 bits; they have 32 again in memory.
         with_steps: also write the steps of pointing heads as graphs, for programs in other
             languages.
@@ -132,13 +140,15 @@ def save_model(
         _write_json(draft / CONFIG, _config(model))
         _write_json(draft / LABELS, _labels(model.numbers))
         (draft / CARD).write_text(card or "# A fencepost model\n", encoding="utf-8")
+        if licence is not None:
+            (draft / LICENCE).write_bytes(licence)
         save_file(weights, draft / WEIGHTS)
         shutil.copymode(draft / CONFIG, draft / WEIGHTS)  # safetensors makes them private
         for name, graph in _graphs(model, draft / WEIGHTS, with_steps=with_steps).items():
             (draft / name).write_bytes(graph)
         written = [name for name in FILES if (draft / name).exists()]
         write_manifest(draft, written)
-        for name in (CARD, *written, MANIFEST):
+        for name in (CARD, *([LICENCE] if licence is not None else []), *written, MANIFEST):
             os.replace(draft / name, folder / name)
         for name in set(GRAPHS) - set(written):  # left from an earlier model
             (folder / name).unlink(missing_ok=True)

@@ -12,6 +12,9 @@ from fencepost.checkpoints.trainable import TrainableModel, new_model
 from fencepost.errors import ModelError
 from fencepost.model.encoder import WordEncoder
 from fencepost.runtime.shapes import LABEL_TABLES
+from fencepost.tasks.labels import split
+
+_SHOWN = 10  # labels in a note
 
 Pairs = Sequence[tuple[int, int]]  # rows of the old weights and of the new ones
 
@@ -165,10 +168,41 @@ def _notes(old: TrainableModel, new: TrainableModel, fresh: Mapping[str, str]) -
         elif head in fresh:
             notes.append(f"the head {head} begins anew, since {fresh[head]}")
         else:
-            new_names, old_names = set(after[head].names), set(before[head].names)
-            added, removed = sorted(new_names - old_names), sorted(old_names - new_names)
+            added = _differing(after[head], before[head], joined=head != "tags")
+            removed = _differing(before[head], after[head], joined=head != "tags")
             if added:
-                notes.append(f"labels of {head} that are new: {', '.join(added)}")
+                notes.append(f"labels of {head} that are new: {added}")
             if removed:
-                notes.append(f"labels of {head} that are left behind: {', '.join(removed)}")
+                notes.append(
+                    f"labels of {head} that are left behind: {removed}; "
+                    f'training.keep_labels = ["{head}"] would keep them'
+                )
     return notes
+
+
+def _differing(labels: Labels, others: Labels, *, joined: bool) -> str:
+    """The labels that others lack, the most common first; empty if there are none.
+
+    Args:
+        labels: in the order of their frequency.
+        others: those to compare with.
+        joined: whether several labels on the same words are one.
+
+    >>> _differing(Labels(("S", "X", "S+X", "S+S")), Labels(("S",)), joined=True)
+    '1 (X) and 2 combinations on the same words'
+    """
+    differing = [name for name in labels.names if others.number(name) is None]
+    plain, combinations = differing, 0
+    if joined:
+        known = {part for name in others.names for part in split(name)}
+        parts = dict.fromkeys(part for name in differing for part in split(name))
+        plain = [part for part in parts if part not in known]
+        combinations = sum(len(split(name)) > 1 for name in differing)
+    told = []
+    if plain:
+        more = ", …" if len(plain) > _SHOWN else ""
+        told.append(f"{len(plain)} ({', '.join(plain[:_SHOWN])}{more})")
+    if combinations:
+        s = "s" if combinations > 1 else ""
+        told.append(f"{combinations} combination{s} on the same words")
+    return " and ".join(told)

@@ -139,9 +139,8 @@ class Fencepost(Pipe):  # type: ignore[misc]
         return self._parser
 
     def _load(self, name_or_path: str | Path) -> None:
-        from fencepost.checkpoints.loading import MOST_CARD
+        from fencepost.checkpoints.loading import read_licence
         from fencepost.parser.parser import load
-        from fencepost.runtime.manifest import read_bytes
 
         settings = self.settings
         parser = load(
@@ -158,8 +157,7 @@ class Fencepost(Pipe):  # type: ignore[misc]
                     f"{setting}: needs {task}, and only {', '.join(asked.tasks)} are found; "
                     "it depends on the model, and on tasks"
                 )
-        licence = find_model(name_or_path) / _LICENCE
-        self._licence = read_bytes(licence, most=MOST_CARD) if licence.is_file() else None
+        self._licence = read_licence(find_model(name_or_path))
         self._parser, self._asked = parser, asked
 
     def __call__(self, doc: Doc) -> Doc:

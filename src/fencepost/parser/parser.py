@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from fencepost.checkpoints.card import Scores
-from fencepost.checkpoints.loading import MOST_CARD, Backend, Precision, load_model, read_card
+from fencepost.checkpoints.loading import Backend, Precision, load_model, read_card, read_licence
 from fencepost.checkpoints.model import Model, save_model
 from fencepost.checkpoints.shipped import DEFAULT, find_model
 from fencepost.errors import ConfigError, ConstraintError, DataError
@@ -54,7 +54,6 @@ from fencepost.parser.predict import (
 )
 from fencepost.parser.scores import Analysis, Scored, parse_of_analysis, score_parses
 from fencepost.parser.steps import Step, greedy_steps
-from fencepost.runtime.manifest import read_bytes
 from fencepost.structure import Document, Parse, Sentence, Span
 from fencepost.tasks.layers import POINTING
 
@@ -374,7 +373,14 @@ class Parser:
             with_steps: also write the steps of the decoder as ONNX graphs, for programs in other
                 languages, such as a page in a browser.
         """
-        save_model(self.model, Path(folder), card=self.card, half=half, with_steps=with_steps)
+        save_model(
+            self.model,
+            Path(folder),
+            card=self.card,
+            licence=self._licence(),
+            half=half,
+            with_steps=with_steps,
+        )
 
     def push_to_hub(
         self,
@@ -414,7 +420,7 @@ class Parser:
             ConfigError: an argument is wrong, or the metadata of the card cannot be read.
         """
         from fencepost.checkpoints.card import with_metadata
-        from fencepost.checkpoints.hub import LICENCE, push
+        from fencepost.checkpoints.hub import push
 
         card = with_metadata(
             self.card,
@@ -426,9 +432,6 @@ class Parser:
             tags=tags,
             scores=scores,
         )
-        text: bytes | None = None
-        if self._folder is not None and (path := self._folder / LICENCE).is_file():
-            text = read_bytes(path, most=MOST_CARD)
         pushed = push(
             self.model,
             name,
@@ -436,9 +439,13 @@ class Parser:
             private=private,
             message=message,
             half=half,
-            licence=text,
+            licence=self._licence(),
         )
         return str(pushed)
+
+    def _licence(self) -> bytes | None:
+        """The licence of the weights, which passes on to copies of the model."""
+        return None if self._folder is None else read_licence(self._folder)
 
     def _encoded(self, sentence: Sentence, options: CheckedOptions) -> Encoded:
         """Encode a sentence, or take it from the cache."""

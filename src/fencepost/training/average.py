@@ -12,19 +12,23 @@ from torch import Tensor, nn
 
 @dataclass(slots=True)
 class Average:
-    """An exponential moving average of a network's weights."""
+    """An exponential moving average of a network's weights.
+
+    Its decay rises to `decay` from low values, so that the random beginning is soon forgotten.
+    """
 
     decay: float
     weights: dict[str, Tensor] = field(default_factory=dict)
 
     @torch.no_grad()
-    def add(self, network: nn.Module) -> None:
-        """Update the average with the network's current weights."""
+    def add(self, network: nn.Module, step: int) -> None:
+        """Update the average with the network's weights after a step, counted from 0."""
+        decay = min(self.decay, (1 + step) / (10 + step))
         for name, value in network.state_dict().items():
             if name not in self.weights:
                 self.weights[name] = value.detach().clone()
             elif value.is_floating_point():
-                self.weights[name].lerp_(value, 1 - self.decay)
+                self.weights[name].lerp_(value, 1 - decay)
             else:
                 self.weights[name].copy_(value)
 

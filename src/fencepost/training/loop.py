@@ -212,7 +212,7 @@ def train(
             optimizer.step()
             progress.skipped_in_a_row = 0
             if average is not None:
-                average.add(network)
+                average.add(network, progress.steps)
         else:
             progress.skipped += 1
             progress.skipped_in_a_row += 1

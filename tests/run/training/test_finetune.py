@@ -1,6 +1,7 @@
 """Fine-tuning without settings: what is chosen, what is left, and how it goes on."""
 
 import json
+import shutil
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+import fencepost
 from fencepost.checkpoints.trainable import load_trainable
 from fencepost.config import read_table
 from fencepost.errors import ConfigError, DataError
@@ -89,6 +91,23 @@ class TestRun:
         assert names == {"metrics.jsonl", "settings.json"}, "no checkpoints"
         assert f"starting from {base}, on data.jsonl" in (tmp_path / "new/README.md").read_text()
 
+    def test_the_licence_of_the_model_to_start_from_comes_along(
+        self, base: Path, tmp_path: Path
+    ) -> None:
+        data = entities_of(tmp_path / "data.jsonl", str.upper)
+        first = tmp_path / "first"
+        shutil.copytree(base, first)
+        (first / "LICENSE.md").write_text("Give credit.\n")
+        run(data, tmp_path / "new", first)
+        assert (tmp_path / "new/LICENSE.md").read_text() == "Give credit.\n"
+        line = "LICENSE.md is the licence of the weights that training started from"
+        assert line in (tmp_path / "new/README.md").read_text()
+        fencepost.load(tmp_path / "new").save(tmp_path / "copy")
+        assert (tmp_path / "copy/LICENSE.md").read_text() == "Give credit.\n"
+        run(data, tmp_path / "without", base)
+        assert not (tmp_path / "without/LICENSE.md").exists()
+        assert "LICENSE" not in (tmp_path / "without/README.md").read_text()
+
     def test_train_does_the_same_with_the_settings_it_leaves(
         self, base: Path, tmp_path: Path
     ) -> None:
@@ -133,8 +152,13 @@ class TestRun:
     def test_other_data_than_before_are_told_apart(self, base: Path, tmp_path: Path) -> None:
         data = write_eight(tmp_path / "data.jsonl")
         run(data, tmp_path / "new", base)
-        with pytest.raises(ConfigError, match=r"begun with other settings:\n  data\.train"):
+        before = (tmp_path / "new/finetune.toml").read_text()
+        with pytest.raises(ConfigError, match=r"begun with other settings:\n  data\.train") as told:
             run(write_eight(tmp_path / "other.jsonl"), tmp_path / "new", base, resume=True)
+        assert str(told.value).endswith(
+            f"start anew from its model, pass -m {tmp_path / 'new'} and another folder: -o NEW."
+        )
+        assert (tmp_path / "new/finetune.toml").read_text() == before, "those of the run"
 
 
 def same_weights(one: Path, other: Path) -> bool:
@@ -211,6 +235,20 @@ class TestPlan:
         assert [recipe["epochs"] for recipe in recipes] == [30, 30, 15, 4, 4]
         assert [recipe["batch_words"] for recipe in recipes] == [100, 100, 400, 400, 600]
         assert [recipe["average"] for recipe in recipes] == [0.9, 0.9444, 0.9897, 0.9941, 0.998]
+
+    def test_the_average_follows_the_steps_that_are_chosen(
+        self, base: Path, tmp_path: Path
+    ) -> None:
+        recipes = [
+            recipe_for(26_000, chosen=chosen)
+            for chosen in ({}, {"epochs": 3}, {"batch_words": 800}, {"accumulate": 2}, 3)
+        ]
+        assert [one["average"] for one in recipes] == [0.9897, 0.9487, 0.9795, 0.9795, 0.9897]
+        data = write_eight(tmp_path / "data.jsonl")
+        table, _ = self.plan(base, data, changes=["training.epochs=1000"])
+        assert table["training"]["average"] == 0.9655
+        with pytest.raises(ConfigError, match=r"training\.epochs: "):
+            run(data, tmp_path / "new", base, changes=["training.epochs=few"])
 
 
 def test_settings_are_written_as_toml(tmp_path: Path) -> None:

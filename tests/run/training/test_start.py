@@ -101,6 +101,7 @@ class TestSettings:
         [
             ("[data]\ntrain = []\n", r"\[network\] is missing.*\n?.*init = \"en-small\""),
             ('[network]\nencoder = { kind = "words" }\n', r"\[heads\] is missing"),
+            ('init = "en-small"\n', r"init: no such .* It belongs under \[training\]$"),
             ("training = 3\n", r"\[network\] is missing"),
             ('[training]\ninit = "nowhere"\n', "nowhere: there is no such folder"),
             ('heads = 3\n[training]\ninit = "BASE"\n', "heads: Input should be"),
@@ -204,7 +205,10 @@ def test_labels_of_the_model_stay_if_that_is_wanted(base: Path, tmp_path: Path) 
         names = model.numbers.labels["tree"].names
         if wanted:
             assert names == (*before["tree"].names, "S+NEW")
-            assert f"{base}: labels of tree that are new: S+NEW" in notes
+            assert (
+                f"{base}: labels of tree that are new: 1 (NEW) and 1 combination on the same words"
+                in notes
+            )
         else:
             assert set(before["tree"].names) - set(names)
         assert model.numbers.labels["entities"].names == ("person", "animal")

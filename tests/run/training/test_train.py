@@ -162,9 +162,11 @@ class TestFineTuning:
         _, notes = events_of(second, tmp_path / "second")
         where = f"{tmp_path}/first/model: "
         assert notes == [
-            where + "labels of tags that are left behind: VBP",
-            where + "labels of tree that are new: WHNP",
-            where + f"labels of tree that are left behind: NML, {NO_LABELS}",
+            where + "labels of tags that are left behind: 1 (VBP); "
+            'training.keep_labels = ["tags"] would keep them',
+            where + "labels of tree that are new: 1 (WHNP)",
+            where + "labels of tree that are left behind: 1 (NML); "
+            'training.keep_labels = ["tree"] would keep them',
         ]
         names = load_trainable(tmp_path / "second/model").numbers.labels["tree"].names
         assert set(names) == {"S", "NP", "VP", "WHNP"}

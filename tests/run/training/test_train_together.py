@@ -212,7 +212,7 @@ class TestErrors:
 
     def test_of_settings(self, config: Path, tmp_path: Path) -> None:
         ends = run_pair(fencepost, *command(config, tmp_path / "run", "--set", "training.epoch=1"))
-        self.told_once(ends, "training.epoch: Extra inputs are not permitted")
+        self.told_once(ends, "training.epoch: no such setting; did you mean training.epochs?")
 
     def test_of_the_folder(self, config: Path, whole: Path) -> None:
         self.told_once(run_pair(fencepost, *command(config, whole)), "this folder is not empty")

@@ -16,7 +16,7 @@ from fencepost.checkpoints.shipped import find_model
 from fencepost.config import DataSettings, Settings, change_table, checked
 from fencepost.errors import DataError
 from fencepost.run.training.corpora import read_corpora
-from fencepost.run.training.folder import check_folder, withdrawn, written
+from fencepost.run.training.folder import check_folder, check_same, withdrawn, written
 from fencepost.run.training.metrics import Epoch
 from fencepost.run.training.start import filled
 from fencepost.run.training.train import Finished, Note, run_training
@@ -26,6 +26,7 @@ from fencepost.training.loop import TrainingStep
 from fencepost.training.processes import join_processes
 
 SETTINGS = "finetune.toml"
+RUN = "training"  # the folder of the run, in that of the model
 HEADS = ("tree", "entities", "tags")
 
 # The head that learns fastest from little: docs/guides/train.md, "Which head".
@@ -56,9 +57,12 @@ def run_finetuning(
         model: the folder of the new model, with `training/` for what else a run leaves.
         resume: whether to go on from the last checkpoint, if there is one.
     """
-    run, is_main = model / "training", join_processes().is_main
+    run, is_main = model / RUN, join_processes().is_main
     with withdrawn(model / SETTINGS) if is_main else nullcontext():
-        for event in run_training(settings, run, resume=resume, model_folder=model):
+        events = run_training(
+            settings, run, resume=resume, model_folder=model, advice=_advice(model)
+        )
+        for event in events:
             if isinstance(event, Finished) and is_main:
                 for checkpoint in run.glob("checkpoint-*"):
                     shutil.rmtree(checkpoint, ignore_errors=True)
@@ -78,7 +82,7 @@ def planned(
 ) -> tuple[Settings, str]:
     """The settings to train a model further on annotated files, and what they were chosen by.
 
-    They are written to `model/finetune.toml`, too.
+    They are written to `model/finetune.toml`, too, unless the run there began with others.
 
     Args:
         data: files to train on.
@@ -96,9 +100,14 @@ def planned(
     settings = checked(Settings, filled(table), where="finetune")
     if join_processes().is_main:
         check_folder(model, resume=resume)
+        check_same(settings, model / RUN, advice=_advice(model))
         with written(model):
             (model / SETTINGS).write_text(toml_text(table), encoding="utf-8")
     return settings, told
+
+
+def _advice(model: Path) -> str:
+    return f"pass -m {model} and another folder: -o NEW"
 
 
 def chosen_settings(
@@ -132,7 +141,7 @@ def chosen_settings(
         )
     words = sum(len(parse.words) for parse in parses)
     table["heads"] = chosen_heads(parses, layers, base)
-    table["training"] = {"init": base, **recipe_for(words)}
+    table["training"] = {"init": base, **recipe_for(words, chosen=table.get("training"))}
     keeping = [name for name in layers if name != "entities" and not table["heads"][name]]
     if keeping:  # a small treebank has not all that there is
         table["training"]["keep_labels"] = keeping
@@ -177,15 +186,22 @@ def _labels(parses: Sequence[Parse], name: str) -> Iterator[str]:
             yield from (span.label for span in spans if span.label is not None)
 
 
-def recipe_for(words: int) -> dict[str, Any]:
+def recipe_for(words: int, *, chosen: Any = None) -> dict[str, Any]:
     """How long to train on so many words, and in which steps.
+
+    Args:
+        words: of the training sentences.
+        chosen: the table of settings of training that are chosen already, if any.
 
     >>> recipe_for(26_000)["epochs"], recipe_for(500_000)["epochs"]
     (15, 4)
     """
     epochs = min(_MOST, max(_FEWEST, round(_WORDS / max(1, words))))
     batch_words = next(size for most, size in _BATCHES if words <= most)
-    steps = epochs * words / batch_words
+    counts = {"epochs": epochs, "batch_words": batch_words, "accumulate": 1}
+    if isinstance(chosen, dict):  # what is no count is for the check of settings to refuse
+        counts |= {name: chosen[name] for name in counts if _is_count(chosen.get(name))}
+    steps = counts["epochs"] * words / (counts["batch_words"] * counts["accumulate"])
     return {
         "epochs": epochs,
         "batch_words": batch_words,
@@ -193,6 +209,10 @@ def recipe_for(words: int) -> dict[str, Any]:
         "average": round(min(0.998, max(0.9, 1 - 10 / max(1, steps))), 4),
         "pointing_loss": "canonical",
     }
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and value > 0
 
 
 def toml_text(table: Mapping[str, Any]) -> str:

@@ -59,19 +59,33 @@ def check_folder(out: Path, *, resume: bool) -> None:
         raise ConfigError(f"{out}: no folder for a run: {error.strerror}") from error
 
 
-def check_same(settings: Settings, out: Path) -> None:
-    """Refuse to go on with other settings than the run began with; write down those of a new one.
+def write_settings(settings: Settings, out: Path) -> None:
+    """Write down the settings of a new run; those of one that goes on stay."""
+    path = out / SETTINGS
+    if path.exists():
+        return
+    draft = path.with_name(f".{path.name}")
+    with written(out):
+        data = settings.model_dump(mode="json")
+        draft.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        os.replace(draft, path)
+
+
+def check_same(settings: Settings, out: Path, *, advice: str | None = None) -> None:
+    """Refuse to go on with other settings than the run began with.
 
     The result would be that of neither.
+
+    Args:
+        settings: of now.
+        out: the folder of the run.
+        advice: how to start anew from its model; None: by `training.init`.
     """
     path = out / SETTINGS
-    chosen = settings.model_dump(mode="json")
     if not path.exists():
-        draft = path.with_name(f".{path.name}")
-        with written(out):
-            draft.write_text(json.dumps(chosen, indent=1) + "\n", encoding="utf-8")
-            os.replace(draft, path)
         return
+    advice = advice or f'set training.init = "{out / "model"}"'
+    chosen = settings.model_dump(mode="json")
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -87,7 +101,7 @@ def check_same(settings: Settings, out: Path) -> None:
     if lines:
         raise ConfigError(
             "\n".join([f"{out}: this run was begun with other settings:", *lines])
-            + f'\n  To start anew from its model, set training.init = "{out / "model"}".'
+            + f"\n  To start anew from its model, {advice}."
         )
 
 

@@ -36,7 +36,7 @@ def settings_of_run(path: str | os.PathLike[str], *, changes: Sequence[str] = ()
     """
     data = filled(read_table(path, changes=changes))
     missing = [name for name in ("network", "heads") if name not in data]
-    if missing:
+    if missing and set(data) <= set(Settings.model_fields):
         raise ConfigError(
             f"{path}: [{missing[0]}] is missing. Either all of it is said here, or [training] has "
             'init = "en-small" (or the folder of another model), and network and heads are those '

@@ -22,7 +22,8 @@ from fencepost.batching.joining import Joining
 from fencepost.batching.numbers import Numbers
 from fencepost.batching.vectors import read_vectors
 from fencepost.batching.vocabulary import Labels, Vocabulary
-from fencepost.checkpoints.model import CONFIG, save_model
+from fencepost.checkpoints.loading import read_licence
+from fencepost.checkpoints.model import CONFIG, LICENCE, save_model
 from fencepost.checkpoints.shipped import find_model
 from fencepost.checkpoints.trainable import TrainableModel, load_trainable, new_model
 from fencepost.checkpoints.transfer import transfer_weights
@@ -41,6 +42,7 @@ from fencepost.run.training.folder import (
     check_same,
     flat,
     withdrawn,
+    write_settings,
     written,
 )
 from fencepost.run.training.metrics import Epoch, add_epoch, best_epoch, read_epochs
@@ -86,7 +88,12 @@ class Finished:
 
 
 def run_training(
-    settings: Settings, out: Path, *, resume: bool = False, model_folder: Path | None = None
+    settings: Settings,
+    out: Path,
+    *,
+    resume: bool = False,
+    model_folder: Path | None = None,
+    advice: str | None = None,
 ) -> Iterator[TrainingStep | Epoch | Note | Finished]:
     """Train a model and keep the best one in `out/model`.
 
@@ -99,13 +106,15 @@ def run_training(
             checkpoints.
         resume: whether to go on from the last checkpoint, if there is one.
         model_folder: where the model goes; None: `out/model`.
+        advice: how to start anew from the model of a run that has other settings.
     """
     target = model_folder or out / "model"
     processes = join_processes()
     with processes.together():
         if processes.is_main:
             check_folder(out, resume=resume)
-            check_same(settings, out)
+            check_same(settings, out, advice=advice)
+            write_settings(settings, out)
             read_epochs(out)  # if it is damaged, that is told now, and not after an epoch
     with withdrawn(out / SETTINGS) if processes.is_main else nullcontext():
         yield from _run(settings, out, target, resume=resume)
@@ -137,7 +146,9 @@ def _run(
         dev = [parse for _, parse in read_corpora(settings.data.dev, settings.data, is_gold=True)]
         if settings.data.hold_out:
             train_parses, dev = hold_out(train_parses, settings.data.hold_out)
-        old = None if training.init is None else load_trainable(find_model(training.init))
+        base = None if training.init is None else find_model(training.init)
+        old = None if base is None else load_trainable(base)
+        licence = None if base is None else read_licence(base)
         kept = kept_heads(settings.heads, old, train_parses)
     if old is not None and kept and training.rehearse:
         heads = ", ".join(kept)
@@ -212,7 +223,8 @@ def _run(
             if processes.is_main:
                 if epoch.is_best:
                     with averaged(model.network, average):
-                        save_model(model, target, card=_card(settings, epoch))
+                        card = _card(settings, epoch, has_licence=licence is not None)
+                        save_model(model, target, card=card, licence=licence)
                 with written(out):
                     epochs = add_epoch(out, epoch)
         record = Kept(best=record.best)
@@ -464,13 +476,18 @@ def _end_of_epoch(
     return processes.broadcast(epoch)  # whose seconds are told
 
 
-def _card(settings: Settings, epoch: Epoch) -> str:
+def _card(settings: Settings, epoch: Epoch, *, has_licence: bool) -> str:
     figures = "\n".join(f"| {name} | {value:.2f} |" for name, value in epoch.dev.items())
     start = f", starting from {settings.training.init}," if settings.training.init else ""
+    licence = (
+        f"{LICENCE} is the licence of the weights that training started from; it holds for these, "
+        "too, beside the licences of your data.\n\n"
+    )
     return (
         "# A fencepost model\n\n"
         f"Trained with seed {settings.seed}{start} on "
         f"{', '.join(Path(corpus.path).name for corpus in settings.data.train)}; "
         f"best after epoch {epoch.epoch} of {settings.training.epochs}.\n\n"
+        f"{licence if has_licence else ''}"
         f"| dev | |\n|---|--:|\n{figures}\n"
     )
