@@ -13,7 +13,7 @@ since XMI names the type of every element; see decision 0023.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -112,12 +112,15 @@ def _read(
         tuple((start - first, end - first) for start, end in words),
         name,
     ).alone()
-    starts, ends = [start for start, _ in words], [end for _, end in words]
+    first_words = {start: number for number, (start, _) in enumerate(words)}
+    last_words = {end: number for number, (_, end) in enumerate(words, 1)}
     spans = []
     for mention in entities:
-        start, end, label = trimmed(mention, document.text)
-        begin, behind = bisect_left(starts, start), bisect_right(ends, end)
-        if starts[begin : begin + 1] != [start] or ends[behind - 1 : behind] != [end]:
+        start, end, label = mention
+        if start not in first_words or end not in last_words:  # a word may end with a blank
+            start, end, label = trimmed(mention, document.text)
+        begin, behind = first_words.get(start), last_words.get(end)
+        if begin is None or behind is None or begin >= behind:
             raise DataError(
                 f"{label} at characters {start} to {end} does not begin and end with words of its "
                 f"sentence: {document.text[start:end]!r:.100}",
