@@ -171,6 +171,7 @@ def said(parse: Parse, format: Format) -> object:
 @pytest.mark.parametrize("format", READABLE, ids=lambda format: format.name)
 @given(parses=st.lists(wild_parses(), min_size=1, max_size=3))
 @example([Parse(Sentence(("a", "b\r")), entities=(FIRST,))])
+@example([Parse(Sentence(("a ", " b", " ")), entities=(Span(0, 3, "X"), FIRST, LAST))])
 @example([Parse(Sentence(("a", "b")), entities=(Span(0, 1, "X\r"),))])
 @example([Parse(Sentence(("\ufeffa", "b")), entities=(FIRST, LAST))])
 @example([Parse(Sentence(("a", "b")), entities=(FIRST, Span(1, 2, "")))])

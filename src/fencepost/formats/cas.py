@@ -112,20 +112,21 @@ def _read(
         tuple((start - first, end - first) for start, end in words),
         name,
     ).alone()
-    begins = {start: index for index, (start, _) in enumerate(words)}
-    ends = {end: index for index, (_, end) in enumerate(words, 1)}
+    first_words = {start: number for number, (start, _) in enumerate(words)}
+    last_words = {end: number for number, (_, end) in enumerate(words, 1)}
     spans = []
     for mention in entities:
-        # A word may have blanks at its ends; elsewhere, blanks were marked by mistake.
-        is_exact = mention.start in begins and mention.end in ends
-        start, end, label = mention if is_exact else trimmed(mention, document.text)
-        if start not in begins or end not in ends:
+        start, end, label = mention
+        if start not in first_words or end not in last_words:  # a word may end with a blank
+            start, end, label = trimmed(mention, document.text)
+        begin, behind = first_words.get(start), last_words.get(end)
+        if begin is None or behind is None or begin >= behind:
             raise DataError(
                 f"{label} at characters {start} to {end} does not begin and end with words of its "
                 f"sentence: {document.text[start:end]!r:.100}",
                 kind="misaligned",
             )
-        spans.append(Span(begins[start], ends[end], label))
+        spans.append(Span(begin, behind, label))
     yield parse_with_entities(sentence, spans, on_crossing=settings.on_crossing)
 
 
