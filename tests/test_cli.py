@@ -452,7 +452,7 @@ class TestConvert:
             2,
             "",
             f"fencepost: {out}: '.tsv' may be tsv (a table of entities) or conll (columns): name "
-            "it with --to\n",
+            "it with format= (--to)\n",
         )
         assert run("convert", EXAMPLES / "museum.data", "-o", out, "--to", "conll")[0] == 0
         assert [parse.entities for parse in read(out)] == [
