@@ -16,7 +16,6 @@ from fencepost.cli.options import Machine, Source, Target
 from fencepost.cli.progress import corpus as bar
 from fencepost.cli.tables import plural, table
 from fencepost.errors import ConfigError
-from fencepost.formats.files import STANDARD
 
 if TYPE_CHECKING:
     from fencepost.integrations.cluster import Workers
@@ -219,7 +218,7 @@ def _stoppable(inputs: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        if STANDARD not in inputs:
+        if "-" not in inputs:
             print("fencepost: stopped; the same command with --resume goes on", file=sys.stderr)
         raise
 
