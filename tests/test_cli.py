@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -32,6 +32,7 @@ from fencepost.run.corpus.results import read_documents
 from fencepost.run.progress import unwatched
 from fencepost.run.sides import Sides
 from fencepost.structure import Parse, Sentence, Span, Tree
+from fencepost.training import loop
 from tests.eight import write_eight
 from tests.models import lively_model
 from tests.shared import SHARED, needs_shared_data
@@ -732,6 +733,45 @@ class TestTrain:
         monkeypatch.setattr("fencepost.run.training.train.prepare_training", interrupted)
         _, _, err = run("train", config, "--out", tmp_path / "other")
         assert err == f"{told}begins anew: no checkpoint yet\n"
+
+    def test_ctrl_c_writes_a_checkpoint_first(
+        self, run: Run, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        command = ["train", config, "--set", "training.batch_words=8", "-q", "-o"]
+        run(*command, tmp_path / "whole")
+        before = signal.getsignal(signal.SIGINT)
+
+        def pressing(times: int) -> None:
+            def pressed(*arguments: Any, **options: Any) -> Iterator[Any]:
+                for number, step in enumerate(loop.train(*arguments, **options), 1):
+                    for _ in range(times if number == 2 else 0):
+                        signal.raise_signal(signal.SIGINT)
+                    yield step
+
+            monkeypatch.setattr("fencepost.run.training.train.train", pressed)
+
+        pressing(2)
+        status, _, err = run(*command, tmp_path / "at-once")
+        assert status == 130
+        assert not list((tmp_path / "at-once").glob("checkpoint-*"))
+        pressing(1)
+        status, _, err = run(*command, tmp_path / "run")
+        assert status == 130
+        assert err == (
+            "fencepost: writing a checkpoint after this step; Ctrl-C again stops at once\n"
+            "fencepost: stopped; the same command with --resume goes on from the last checkpoint\n"
+        )
+        assert [path.name for path in (tmp_path / "run").glob("checkpoint-*")] == [
+            "checkpoint-00000002"
+        ]
+        assert signal.getsignal(signal.SIGINT) == before
+        pressing(0)
+        assert run(*command, tmp_path / "run", "--resume")[0] == 0
+        ours, theirs = (
+            (tmp_path / name / "model/weights.safetensors").read_bytes()
+            for name in ("run", "whole")
+        )
+        assert ours == theirs
 
     def test_sums_up_seeds(self, run: Run, config: Path, tmp_path: Path) -> None:
         status, out, _ = run("train", config, "-o", tmp_path / "run", "--seeds", "2", "-q")

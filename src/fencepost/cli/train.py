@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -55,16 +57,16 @@ def train(
     with told_once(processes):
         with processes.together():
             settings = settings_of_run(config, changes=opt.with_device(changes, device))
-        events = (
-            run_training(settings, out, resume=resume)
-            if seeds is None
-            else run_seeds(settings, out, count=seeds, resume=resume)
-        )
         bar = TrainingBar(
             settings.training.epochs, runs=seeds or 1, quiet=quiet or not processes.is_main
         )
-        with stoppable(out, is_main=processes.is_main):
-            show_training(events, bar, is_main=processes.is_main)
+        with stoppable(out, processes) as stopping:
+            events = (
+                run_training(settings, out, resume=resume, stop=stopping)
+                if seeds is None
+                else run_seeds(settings, out, count=seeds, resume=resume, stop=stopping)
+            )
+            show_training(events, bar, stopping, is_main=processes.is_main)
 
 
 @contextmanager
@@ -78,25 +80,70 @@ def needing_torch(command: str) -> Iterator[None]:
         ) from error
 
 
+class Stopping:
+    """Whether Ctrl-C was pressed while a run trains: it ends after the step and a checkpoint.
+
+    The second Ctrl-C ends it at once.
+    """
+
+    def __init__(self, *, can_wait: bool) -> None:
+        self._can_wait = can_wait
+        self._is_wanted = False
+        self._before: Any = None  # what Ctrl-C does otherwise
+
+    def __call__(self) -> bool:
+        """Whether to stop."""
+        return self._is_wanted
+
+    def begin(self) -> None:
+        """Let Ctrl-C wait from now on."""
+        is_main = threading.current_thread() is threading.main_thread()
+        if self._can_wait and is_main and callable(signal.getsignal(signal.SIGINT)):
+            self._can_wait = False
+            self._before = signal.signal(signal.SIGINT, self._wait)
+
+    def end(self) -> None:
+        """Let Ctrl-C do what it did before."""
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._before = None
+
+    def _wait(self, number: int, frame: object) -> None:
+        self._is_wanted = True
+        self.end()
+        print(
+            "fencepost: writing a checkpoint after this step; Ctrl-C again stops at once",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
 @contextmanager
-def stoppable(out: Path, *, is_main: bool = True) -> Iterator[None]:
+def stoppable(out: Path, processes: Processes) -> Iterator[Stopping]:
     """On Ctrl-C, say how to go on."""
+    # The launcher of several processes ends them itself.
+    stopping = Stopping(can_wait=processes.count == 1)
     try:
-        yield
+        yield stopping
     except KeyboardInterrupt:
         begun = any(out.rglob("checkpoint-*"))
         told = "goes on from the last checkpoint" if begun else "begins anew: no checkpoint yet"
-        if is_main:
+        if processes.is_main:
             print(f"fencepost: stopped; the same command with --resume {told}", file=sys.stderr)
         raise
+    finally:
+        stopping.end()
 
 
-def show_training(events: Iterable[object], bar: TrainingBar, *, is_main: bool = True) -> None:
+def show_training(
+    events: Iterable[object], bar: TrainingBar, stopping: Stopping, *, is_main: bool = True
+) -> None:
     """Go through a run, and show what happens.
 
     Args:
         events: of the run.
         bar: where they are shown.
+        stopping: begins with the first step.
         is_main: whether this process prints the results.
     """
     from fencepost.run.training.metrics import Epoch
@@ -106,6 +153,8 @@ def show_training(events: Iterable[object], bar: TrainingBar, *, is_main: bool =
 
     try:
         for event in events:
+            if isinstance(event, TrainingStep):
+                stopping.begin()
             if isinstance(event, Summary) and is_main:
                 bar.print(told_summary(event))
             elif isinstance(event, Finished) and is_main:
