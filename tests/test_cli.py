@@ -824,7 +824,8 @@ class TestEvaluate:
     def test_prints_the_tables_of_score_and_tags(
         self, run: Run, lively: Path, tmp_path: Path
     ) -> None:
-        status, out, err = run("evaluate", write_eight(tmp_path / "data.jsonl"), "-m", lively)
+        data = write_eight(tmp_path / "data.jsonl")
+        status, out, err = run("evaluate", data, "-m", lively, "--quiet")
         assert (status, err) == (0, "")
         firsts = [line.split()[0] for line in out.splitlines() if line]
         assert [name for name in firsts if name in ("trees", "entities", "tags")] == [
@@ -861,6 +862,43 @@ class TestEvaluate:
             assert data["words"] == 2
             prints.add(data["sha256"])
         assert len(prints) == 2
+
+    def test_labels_that_the_model_does_not_know_are_told(
+        self, run: Run, lively: Path, tmp_path: Path
+    ) -> None:
+        gold = tmp_path / "gold.data"
+        labels = ["dish", "tool", *(f"L{number:02}" for number in range(12))]
+        gold.write_text(
+            "".join(f"a b c\n0,1 {label}|1,2 dish\n\n" for label in labels) + "a\n0,1 VP\n\n"
+        )
+        _, out, err = run("evaluate", gold, "-m", lively)
+        first, second, *_, last = err.splitlines()
+        assert first == "note: 14 labels that the model does not know"
+        assert second == "  entities dish: 15 in the gold data"
+        assert last == "  ... and 4 more"
+        assert err.count("\n") == 12
+        assert run("evaluate", gold, "-m", lively, "-q") == (0, out, "")
+        trees = tmp_path / "gold.ptb"
+        trees.write_text("(TOP (S (QQ (NN a)) (NP (NN b))))\n")
+        _, _, err = run("evaluate", trees, "-m", lively, "--task", "tree")
+        assert "tree QQ: 1" in err
+        assert "TOP" not in err
+        assert "tags" not in err
+
+    def test_mappings_that_match_nothing_are_told(
+        self, run: Run, lively: Path, tmp_path: Path
+    ) -> None:
+        gold = tmp_path / "gold.ptb"
+        gold.write_text("(S (NP-SBJ (NN a)) (VP (NN b)))\n")
+        options = ["--splice", "QQ", "--rename", "NP=X", "--rename-tag", "Y=Z", "--splice", "X"]
+        _, _, err = run("evaluate", gold, "-m", lively, *options)
+        told = [
+            f"note: --{one}: nothing in {gold} has it\n" for one in ("rename-tag Y", "splice QQ")
+        ]
+        assert err.startswith("".join(told))
+        assert err.count("nothing in") == 2
+        _, _, err = run("convert", gold, "--splice", "QQ", "--to", "ptb")
+        assert err == f"1 sentence written\n{told[1]}"
 
     def test_maps_labels_of_gold_trees(self, run: Run, lively: Path, tmp_path: Path) -> None:
         gold, plain = tmp_path / "gold.ptb", tmp_path / "plain.ptb"

@@ -6,7 +6,8 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,6 +17,7 @@ import typer
 from fencepost.cli import options as opt
 from fencepost.cli.progress import TrainingBar, counting, watcher
 from fencepost.cli.reports import told_epoch, told_finished, told_report, told_summary
+from fencepost.cli.tables import plural
 from fencepost.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -78,6 +80,9 @@ def needing_torch(command: str) -> Iterator[None]:
         raise ConfigError(
             f"{command} needs {error.name}, which is not here: pip install 'fencepost[train]'"
         ) from error
+
+
+_SHOWN = 10  # labels that the model does not know
 
 
 class Stopping:
@@ -238,6 +243,7 @@ def evaluate(
     from fencepost.formats import ParseReader, ReadSettings
     from fencepost.parser.parser import load
     from fencepost.run.evaluate import evaluate as run
+    from fencepost.run.evaluate import unknown_labels
 
     arguments = [source] if positional is None else [source, positional]
     model, (source, *others) = opt.model_and_files(model, arguments, quiet=quiet)
@@ -257,7 +263,9 @@ def evaluate(
         splice=tuple(splice or ()),
     )
     loaded = load(model, device=device, threads=threads, backend=backend, precision=precision).model
-    gold = list(watcher(quiet)(ParseReader(source, format=from_, settings=settings)))
+    reading = ParseReader(source, format=from_, settings=settings)
+    gold = list(watcher(quiet)(reading))
+    opt.tell_unmatched(reading, source, quiet=quiet)
     words = sum(len(parse.words) for parse in gold)
     with counting("parsing", words, quiet=quiet) as done:
         found = run(loaded, gold, beams=beams, canonical=not unmasked, done=done)
@@ -268,6 +276,10 @@ def evaluate(
             f"model has a head for ({', '.join(loaded.numbers.labels)})",
             path=source,
         )
+    if not quiet:
+        _tell_unknown(
+            unknown_labels(loaded, gold), [name for name in found if task in (None, name)]
+        )
     if not as_json:
         print("\n\n".join(map(told_report, reports)))
         return
@@ -276,3 +288,15 @@ def evaluate(
         objects[0]["tags"] = objects.pop()
     for data in objects:
         print(json.dumps(data, ensure_ascii=False))
+
+
+def _tell_unknown(counts: Counter[tuple[str, str]], layers: Collection[str]) -> None:
+    """Say which gold labels count as missed since the model does not know them."""
+    unknown = [(pair, count) for pair, count in counts.most_common() if pair[0] in layers]
+    if not unknown:
+        return
+    lines = [f"note: {plural(len(unknown), 'label')} that the model does not know"]
+    lines += [f"  {layer} {label}: {count:,} in the gold data" for (layer, label), count in unknown]
+    if len(lines) > _SHOWN + 1:
+        lines[_SHOWN + 1 :] = [f"  ... and {len(unknown) - _SHOWN:,} more"]
+    print("\n".join(lines), file=sys.stderr)
