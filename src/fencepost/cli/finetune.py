@@ -36,7 +36,7 @@ def finetune(
     ] = None,
     format_: Annotated[str | None, typer.Option("--format", hidden=True)] = None,
     entity_columns: opt.EntityColumns = None,
-    seed: Annotated[int, typer.Option(help="Of chance.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of chance.")] = 1,
     device: opt.TrainingDevice = None,
     changes: Annotated[
         list[str] | None,

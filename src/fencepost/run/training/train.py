@@ -26,7 +26,7 @@ from fencepost.checkpoints.loading import read_licence
 from fencepost.checkpoints.model import CONFIG, LICENCE, save_model
 from fencepost.checkpoints.shipped import find_model
 from fencepost.checkpoints.trainable import TrainableModel, load_trainable, new_model
-from fencepost.checkpoints.transfer import transfer_weights
+from fencepost.checkpoints.transfer import check_sizes, transfer_weights
 from fencepost.config import Corpus, Settings, TrainingSettings, WordsSettings
 from fencepost.errors import ConfigError, TrainingError
 from fencepost.model.encoder import WordEncoder
@@ -159,6 +159,8 @@ def _run(
         base = None if training.init is None else find_model(training.init)
         old = None if base is None else load_trainable(base)
         licence = None if base is None else read_licence(base)
+        if old is not None:  # before heads rehearse, which takes its time
+            check_sizes(old.network_settings, settings.network)
         kept = kept_heads(settings.heads, old, train_parses)
     if old is not None and kept and training.rehearse:
         heads = ", ".join(kept)
