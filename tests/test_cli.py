@@ -791,6 +791,24 @@ class TestTrain:
         _, _, err = run("train", config, "--out", tmp_path / "again")
         assert err == f"note: {tmp_path}/run/model: the head tags is left behind\n"
 
+    def test_prints_a_line_a_minute_to_a_file(
+        self, run: Run, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("fencepost.cli.progress._MINUTE", 0.0)
+        command = ["train", config, "--set", "training.batch_words=15", "--out"]
+        status, out, err = run(*command, tmp_path / "run")
+        assert status == 0
+        assert out.count("\n") == 4
+        first, *_, last = err.splitlines()
+        assert re.fullmatch(
+            r"epoch 1 of 2: \d+% done, loss [\d.]+, [\d,]+ words/s; \d+% of all, "
+            r"\d+:\d\d hours left",
+            first,
+        )
+        assert last.startswith("epoch 2 of 2: 100% done")
+        assert last.endswith("100% of all, 0:00 hours left")
+        assert run(*command, tmp_path / "quiet", "-q")[2] == ""
+
     def test_shows_a_bar_to_a_person(
         self,
         run: Run,
