@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -33,6 +33,7 @@ from fencepost.run.corpus.results import read_documents
 from fencepost.run.progress import unwatched
 from fencepost.run.sides import Sides
 from fencepost.structure import Parse, Sentence, Span, Tree
+from fencepost.training import loop
 from tests.eight import write_eight
 from tests.models import lively_model
 from tests.shared import SHARED, needs_shared_data
@@ -749,6 +750,45 @@ class TestTrain:
         _, _, err = run("train", config, "--out", tmp_path / "other")
         assert err == f"{told}begins anew: no checkpoint yet\n"
 
+    def test_ctrl_c_writes_a_checkpoint_first(
+        self, run: Run, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        command = ["train", config, "--set", "training.batch_words=8", "-q", "-o"]
+        run(*command, tmp_path / "whole")
+        before = signal.getsignal(signal.SIGINT)
+
+        def pressing(times: int) -> None:
+            def pressed(*arguments: Any, **options: Any) -> Iterator[Any]:
+                for number, step in enumerate(loop.train(*arguments, **options), 1):
+                    for _ in range(times if number == 2 else 0):
+                        signal.raise_signal(signal.SIGINT)
+                    yield step
+
+            monkeypatch.setattr("fencepost.run.training.train.train", pressed)
+
+        pressing(2)
+        status, _, err = run(*command, tmp_path / "at-once")
+        assert status == 130
+        assert not list((tmp_path / "at-once").glob("checkpoint-*"))
+        pressing(1)
+        status, _, err = run(*command, tmp_path / "run")
+        assert status == 130
+        assert err == (
+            "fencepost: writing a checkpoint after this step; Ctrl-C again stops at once\n"
+            "fencepost: stopped; the same command with --resume goes on from the last checkpoint\n"
+        )
+        assert [path.name for path in (tmp_path / "run").glob("checkpoint-*")] == [
+            "checkpoint-00000002"
+        ]
+        assert signal.getsignal(signal.SIGINT) == before
+        pressing(0)
+        assert run(*command, tmp_path / "run", "--resume")[0] == 0
+        ours, theirs = (
+            (tmp_path / name / "model/weights.safetensors").read_bytes()
+            for name in ("run", "whole")
+        )
+        assert ours == theirs
+
     def test_sums_up_seeds(self, run: Run, config: Path, tmp_path: Path) -> None:
         status, out, _ = run("train", config, "-o", tmp_path / "run", "--seeds", "2", "-q")
         assert status == 0
@@ -766,6 +806,24 @@ class TestTrain:
         config.write_text(f'{text}init = "{tmp_path}/run/model"\n')
         _, _, err = run("train", config, "--out", tmp_path / "again")
         assert err == f"note: {tmp_path}/run/model: the head tags is left behind\n"
+
+    def test_prints_a_line_a_minute_to_a_file(
+        self, run: Run, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("fencepost.cli.progress._MINUTE", 0.0)
+        command = ["train", config, "--set", "training.batch_words=15", "--out"]
+        status, out, err = run(*command, tmp_path / "run")
+        assert status == 0
+        assert out.count("\n") == 4
+        first, *_, last = err.splitlines()
+        assert re.fullmatch(
+            r"epoch 1 of 2: \d+% done, loss [\d.]+, [\d,]+ words/s; \d+% of all, "
+            r"\d+:\d\d hours left",
+            first,
+        )
+        assert last.startswith("epoch 2 of 2: 100% done")
+        assert last.endswith("100% of all, 0:00 hours left")
+        assert run(*command, tmp_path / "quiet", "-q")[2] == ""
 
     def test_shows_a_bar_to_a_person(
         self,
@@ -800,7 +858,8 @@ class TestEvaluate:
     def test_prints_the_tables_of_score_and_tags(
         self, run: Run, lively: Path, tmp_path: Path
     ) -> None:
-        status, out, err = run("evaluate", write_eight(tmp_path / "data.jsonl"), "-m", lively)
+        data = write_eight(tmp_path / "data.jsonl")
+        status, out, err = run("evaluate", data, "-m", lively, "--quiet")
         assert (status, err) == (0, "")
         firsts = [line.split()[0] for line in out.splitlines() if line]
         assert [name for name in firsts if name in ("trees", "entities", "tags")] == [
@@ -837,6 +896,43 @@ class TestEvaluate:
             assert data["words"] == 2
             prints.add(data["sha256"])
         assert len(prints) == 2
+
+    def test_labels_that_the_model_does_not_know_are_told(
+        self, run: Run, lively: Path, tmp_path: Path
+    ) -> None:
+        gold = tmp_path / "gold.data"
+        labels = ["dish", "tool", *(f"L{number:02}" for number in range(12))]
+        gold.write_text(
+            "".join(f"a b c\n0,1 {label}|1,2 dish\n\n" for label in labels) + "a\n0,1 VP\n\n"
+        )
+        _, out, err = run("evaluate", gold, "-m", lively)
+        first, second, *_, last = err.splitlines()
+        assert first == "note: 14 labels that the model does not know"
+        assert second == "  entities dish: 15 in the gold data"
+        assert last == "  ... and 4 more"
+        assert err.count("\n") == 12
+        assert run("evaluate", gold, "-m", lively, "-q") == (0, out, "")
+        trees = tmp_path / "gold.ptb"
+        trees.write_text("(TOP (S (QQ (NN a)) (NP (NN b))))\n")
+        _, _, err = run("evaluate", trees, "-m", lively, "--task", "tree")
+        assert "tree QQ: 1" in err
+        assert "TOP" not in err
+        assert "tags" not in err
+
+    def test_mappings_that_match_nothing_are_told(
+        self, run: Run, lively: Path, tmp_path: Path
+    ) -> None:
+        gold = tmp_path / "gold.ptb"
+        gold.write_text("(S (NP-SBJ (NN a)) (VP (NN b)))\n")
+        options = ["--splice", "QQ", "--rename", "NP=X", "--rename-tag", "Y=Z", "--splice", "X"]
+        _, _, err = run("evaluate", gold, "-m", lively, *options)
+        told = [
+            f"note: --{one}: nothing in {gold} has it\n" for one in ("rename-tag Y", "splice QQ")
+        ]
+        assert err.startswith("".join(told))
+        assert err.count("nothing in") == 2
+        _, _, err = run("convert", gold, "--splice", "QQ", "--to", "ptb")
+        assert err == f"1 sentence written\n{told[1]}"
 
     def test_maps_labels_of_gold_trees(self, run: Run, lively: Path, tmp_path: Path) -> None:
         gold, plain = tmp_path / "gold.ptb", tmp_path / "plain.ptb"

@@ -107,6 +107,7 @@ def test_single_settings_can_be_changed(tmp_path: Path) -> None:
         ("training.epochs", "a setting is expected, as in"),
         ("=3", "a setting is expected, as in"),
         ("data.train.path=x", "train is no table"),
+        ("seed=-3", "seed: Input should be greater than or equal to 0"),
         ("epochs=3", r"epochs: no such setting; did you mean training.epochs\?"),
         ("training.epoch=3", r"training.epoch: no such setting; did you mean training.epochs\?"),
     ):

@@ -428,7 +428,9 @@ class Settings(_Settings):
     """All settings of a training run."""
 
     seed: int = Field(
-        default=1, description="random seed of initial weights, the order of batches and dropout"
+        default=1,
+        ge=0,
+        description="random seed of initial weights, the order of batches and dropout",
     )
     data: DataSettings = Field(description="the files; see below")
     network: NetworkSettings = Field(description="the encoder that all heads share; see below")

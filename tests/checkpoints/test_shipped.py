@@ -52,9 +52,19 @@ def test_the_folder_of_a_run_is_told_with_its_model(models: Path) -> None:
     Path("runs/tree/model/config.json").write_text("{}")
     with pytest.raises(ModelError) as raised:
         find_model("runs/tree")
-    assert str(raised.value) == "runs/tree: the folder of a run, whose model is runs/tree/model"
+    assert str(raised.value) == (
+        "runs/tree: the folder of a run; the model of this run is runs/tree/model"
+    )
     Path("runs/tree/config.json").write_text("{}")
     assert find_model("runs/tree") == Path("runs/tree")
+
+
+def test_a_model_that_ships_has_no_revisions(models: Path) -> None:
+    with pytest.raises(ModelError) as raised:
+        find_model("en-small@v1")
+    assert str(raised.value) == (
+        "en-small@v1: a model that ships has no revisions; en-small is right"
+    )
 
 
 @pytest.mark.parametrize("name", ["nothing", "no/where/here", "~nobody-of-this-name/model", "a\0b"])

@@ -4,6 +4,7 @@ import pytest
 
 from fencepost.errors import ConfigError, DataError
 from fencepost.formats import ParseReader, read
+from fencepost.formats.settings import Relabel
 
 TREE = "(S (A a))\n"
 
@@ -121,3 +122,29 @@ def test_problems_can_be_collected(tmp_path: Path) -> None:
     ]
     assert reading.place == (str(path), 3)
     assert iter(reading) is reading
+
+
+def test_names_of_a_mapping_that_match_nothing_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"words": ["a"], "entities": []}\n{"words": ["b"], "tree": "(S (NP-SBJ (N b)))"}\n'
+    )
+    reader = read(
+        path,
+        drop_functions=True,
+        rename={"NP": "X", "Q": "R"},
+        rename_tags={"N": "M", "V": "W"},
+        relabel=(Relabel("X", ("M", "N"), "Y"), Relabel("NP", ("M",), "Z")),
+        splice=("Y", "Z", "NP", "S"),
+    )
+    parses = list(reader)
+    assert [str(parse.tree) for parse in parses] == ["None", "(S (M b))"]
+    assert reader.unmatched == [
+        ("rename", "Q"),
+        ("rename_tags", "V"),
+        ("relabel", "X/N"),
+        ("relabel", "NP/M"),
+        ("splice", "Z"),
+        ("splice", "NP"),
+    ]
+    assert read(path).unmatched == []

@@ -43,10 +43,13 @@ def find_model(name_or_path: str | os.PathLike[str], *, revision: str | None = N
             )
         model = folder / "model"
         if not (folder / _CONFIG).exists() and (model / _CONFIG).exists():
-            raise ModelError(f"{name}: the folder of a run, whose model is {model}")
+            raise ModelError(f"{name}: the folder of a run; the model of this run is {model}")
         return folder
     from fencepost.checkpoints.hub import fetch, hub_name
 
+    ours, at, _ = name.partition("@")
+    if at and ours in shipped_models():
+        raise ModelError(f"{name}: a model that ships has no revisions; {ours} is right")
     repository = hub_name(name)
     if repository is not None:
         if revision is not None:

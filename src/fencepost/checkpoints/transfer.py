@@ -9,7 +9,8 @@ import torch
 
 from fencepost.batching.vocabulary import FILLER, RESERVED, Labels, Vocabulary
 from fencepost.checkpoints.trainable import TrainableModel, new_model
-from fencepost.errors import ModelError
+from fencepost.config import NetworkSettings, WordsSettings
+from fencepost.errors import ConfigError, ModelError
 from fencepost.model.encoder import WordEncoder
 from fencepost.runtime.shapes import LABEL_TABLES
 from fencepost.tasks.labels import split
@@ -70,6 +71,27 @@ def _why_fresh(old: TrainableModel, new: TrainableModel, head: str) -> str:
         return "it has no label in common"
     differences = old.heads.differences(new.heads, head)
     return f"its settings differ there and here: {', '.join(differences)}" if differences else ""
+
+
+def check_sizes(old: NetworkSettings, new: NetworkSettings) -> None:
+    """Refuse sizes that contradict those of the model to start from, as far as settings tell.
+
+    Raises:
+        ConfigError: the sizes, or the kinds of encoder, differ.
+    """
+    names = ["lstm_layers", *(["lstm_hidden"] if old.lstm_layers else [])]
+    pairs = [(f"network.{name}", getattr(old, name), getattr(new, name)) for name in names]
+    pairs.insert(0, ("network.encoder.kind", old.encoder.kind, new.encoder.kind))
+    if isinstance(old.encoder, WordsSettings) and isinstance(new.encoder, WordsSettings):
+        for name in ("word_width", "character_width", "character_hidden"):
+            theirs, ours = getattr(old.encoder, name), getattr(new.encoder, name)
+            pairs.append((f"network.encoder.{name}", theirs, ours))
+    for key, theirs, ours in pairs:
+        if theirs != ours:
+            raise ConfigError(
+                f"{key}: {ours!r}, where the model of training.init has {theirs!r}; the sizes of "
+                "the network have to be the same. Leave it out: it comes from the model"
+            )
 
 
 def _check_encoders(old: TrainableModel, new: TrainableModel) -> None:

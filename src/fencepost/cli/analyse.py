@@ -41,7 +41,7 @@ def analyse(
     samples: Annotated[
         int, typer.Option(min=1, help="Samples that tell whether a difference is chance.")
     ] = 10_000,
-    seed: Annotated[int, typer.Option(help="Of the drawing of samples.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the drawing of samples.")] = 1,
     from_: opt.From = None,
     encoding: opt.Encoding = "utf-8",
     on_crossing: opt.OnCrossing = "error",

@@ -81,8 +81,9 @@ def convert(
         entity_columns=opt.columns(entity_columns),
         span_group=span_group,
     )
+    reading = ParseReader(source, format=from_, settings=settings)
     counts = run(
-        ParseReader(source, format=from_, settings=settings),
+        reading,
         target,
         to=written_format(target, to).name,
         watch=watcher(quiet),
@@ -93,6 +94,7 @@ def convert(
         width=width_of(target),
     )
     tell(counts, quiet)
+    opt.tell_unmatched(reading, source, quiet=quiet)
 
 
 def tell(counts: Counter[str], quiet: bool) -> None:

@@ -36,7 +36,7 @@ def finetune(
     ] = None,
     format_: Annotated[str | None, typer.Option("--format", hidden=True)] = None,
     entity_columns: opt.EntityColumns = None,
-    seed: Annotated[int, typer.Option(help="Of chance.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of chance.")] = 1,
     device: opt.TrainingDevice = None,
     changes: Annotated[
         list[str] | None,
@@ -65,7 +65,7 @@ def finetune(
     reading = {"format": format_, "entity_columns": opt.columns(entity_columns)}
     processes = join_processes()
     quiet = quiet or not processes.is_main
-    with told_once(processes), stoppable(out, is_main=processes.is_main):
+    with told_once(processes), stoppable(out, processes) as stopping:
         with processes.together():
             settings, told = planned(
                 data,
@@ -80,8 +80,8 @@ def finetune(
         if not quiet:
             print(f"note: {told}", file=sys.stderr, flush=True)
         bar = TrainingBar(settings.training.epochs, quiet=quiet)
-        events = run_finetuning(settings, out, resume=resume)
-        show_training(events, bar, is_main=processes.is_main)
+        events = run_finetuning(settings, out, resume=resume, stop=stopping)
+        show_training(events, bar, stopping, is_main=processes.is_main)
 
 
 def _model_and_format(

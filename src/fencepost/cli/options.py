@@ -20,6 +20,7 @@ from fencepost.parser.options import Task as AnyTask
 from fencepost.text.gazetteer import Gazetteer
 
 if TYPE_CHECKING:
+    from fencepost.formats import ParseReader
     from fencepost.formats.settings import Relabel
     from fencepost.parser.parser import Parser
 
@@ -222,6 +223,13 @@ def relabels(texts: Sequence[str] | None) -> tuple[Relabel, ...]:
             )
         rules.append(Relabel(label, (tag,), to))
     return tuple(rules)
+
+
+def tell_unmatched(reading: ParseReader, source: str, *, quiet: bool) -> None:
+    """Say which labels and tags that options name are not in a file."""
+    for setting, name in [] if quiet else reading.unmatched:
+        option = {"rename_tags": "rename-tag"}.get(setting, setting)
+        print(f"note: --{option} {name}: nothing in {source} has it", file=sys.stderr)
 
 
 def models(incomplete: str) -> list[str]:

@@ -19,6 +19,7 @@ T = TypeVar("T")
 
 _EVERY = 200  # sentences between two looks at how far it is
 _PARTS = 10_000  # of an epoch
+_MINUTE = 60.0  # without a line, where no bar is seen
 
 
 def watcher(quiet: bool) -> Watch:
@@ -132,6 +133,8 @@ class TrainingBar:
         epochs: of each run.
         runs: how many there are, one after the other.
         quiet: whether it shows nothing.
+
+    Where standard error is no terminal, it prints a line after each minute without one.
     """
 
     def __init__(self, epochs: int, *, runs: int = 1, quiet: bool) -> None:
@@ -143,14 +146,19 @@ class TrainingBar:
         self.seconds = 0.0
         # Long enough to have a few epochs with their dev sentences in the estimate.
         self.progress = None if _unseen(quiet) else _bar(period=1800.0)
+        self._printed = time.monotonic()
+        self._first: tuple[float, float] | None = None  # a time, and the epochs done by then
 
     def show(self, step: TrainingStep) -> None:
         """Show a step."""
-        if self.progress is None:
+        if self.quiet:
             return
         self.words += step.words
         self.seconds += step.seconds
         epochs = self.run * self.epochs + step.epoch + step.batch / step.batches
+        if self.progress is None:
+            self._print_a_line(step, epochs)
+            return
         completed = round(epochs * _PARTS)
         told = (
             f"epoch {step.epoch + 1}, batch {step.batch} of {step.batches}, loss {step.loss:.3f}, "
@@ -163,9 +171,30 @@ class TrainingBar:
         self.progress.start()
         self.progress.update(self.progress.tasks[0].id, completed=completed, description=told)
 
+    def _print_a_line(self, step: TrainingStep, epochs: float) -> None:
+        """Print how far it is, if nothing was printed for a minute."""
+        now = time.monotonic()
+        if self._first is None:  # a resumed run starts where it was
+            self._first = now, epochs
+            return
+        if now - self._printed < _MINUTE:
+            return
+        started, before = self._first
+        total = self.runs * self.epochs
+        left = (now - started) * (total - epochs) / max(epochs - before, 1e-9)
+        hours, minutes = divmod(round(left / 60), 60)
+        speed = f"{self.words / max(self.seconds, 1e-9):,.0f} words/s"
+        self.print(
+            f"epoch {step.epoch + 1} of {self.epochs}: {step.batch / step.batches:.0%} done, "
+            f"loss {step.loss:.3f}, {speed}; {epochs / total:.0%} of all, "
+            f"{hours}:{minutes:02} hours left",
+            note=True,
+        )
+
     def print(self, text: str, *, note: bool = False) -> None:
         """Print a line where the bar was; the next step brings it back."""
         self.stop()
+        self._printed = time.monotonic()
         print(text, file=sys.stderr if note else sys.stdout, flush=True)
 
     def stop(self) -> None:

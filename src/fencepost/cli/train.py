@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
-from collections.abc import Iterable, Iterator
+import threading
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from fencepost.cli import options as opt
 from fencepost.cli.progress import TrainingBar, counting, watcher
 from fencepost.cli.reports import told_epoch, told_finished, told_report, told_summary
+from fencepost.cli.tables import plural
 from fencepost.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -55,16 +59,16 @@ def train(
     with told_once(processes):
         with processes.together():
             settings = settings_of_run(config, changes=opt.with_device(changes, device))
-        events = (
-            run_training(settings, out, resume=resume)
-            if seeds is None
-            else run_seeds(settings, out, count=seeds, resume=resume)
-        )
         bar = TrainingBar(
             settings.training.epochs, runs=seeds or 1, quiet=quiet or not processes.is_main
         )
-        with stoppable(out, is_main=processes.is_main):
-            show_training(events, bar, is_main=processes.is_main)
+        with stoppable(out, processes) as stopping:
+            events = (
+                run_training(settings, out, resume=resume, stop=stopping)
+                if seeds is None
+                else run_seeds(settings, out, count=seeds, resume=resume, stop=stopping)
+            )
+            show_training(events, bar, stopping, is_main=processes.is_main)
 
 
 @contextmanager
@@ -78,25 +82,73 @@ def needing_torch(command: str) -> Iterator[None]:
         ) from error
 
 
+_SHOWN = 10  # labels that the model does not know
+
+
+class Stopping:
+    """Whether Ctrl-C was pressed while a run trains: it ends after the step and a checkpoint.
+
+    The second Ctrl-C ends it at once.
+    """
+
+    def __init__(self, *, can_wait: bool) -> None:
+        self._can_wait = can_wait
+        self._is_wanted = False
+        self._before: Any = None  # what Ctrl-C does otherwise
+
+    def __call__(self) -> bool:
+        """Whether to stop."""
+        return self._is_wanted
+
+    def begin(self) -> None:
+        """Let Ctrl-C wait from now on."""
+        is_main = threading.current_thread() is threading.main_thread()
+        if self._can_wait and is_main and callable(signal.getsignal(signal.SIGINT)):
+            self._can_wait = False
+            self._before = signal.signal(signal.SIGINT, self._wait)
+
+    def end(self) -> None:
+        """Let Ctrl-C do what it did before."""
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._before = None
+
+    def _wait(self, number: int, frame: object) -> None:
+        self._is_wanted = True
+        self.end()
+        print(
+            "fencepost: writing a checkpoint after this step; Ctrl-C again stops at once",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
 @contextmanager
-def stoppable(out: Path, *, is_main: bool = True) -> Iterator[None]:
+def stoppable(out: Path, processes: Processes) -> Iterator[Stopping]:
     """On Ctrl-C, say how to go on."""
+    # The launcher of several processes ends them itself.
+    stopping = Stopping(can_wait=processes.count == 1)
     try:
-        yield
+        yield stopping
     except KeyboardInterrupt:
         begun = any(out.rglob("checkpoint-*"))
         told = "goes on from the last checkpoint" if begun else "begins anew: no checkpoint yet"
-        if is_main:
+        if processes.is_main:
             print(f"fencepost: stopped; the same command with --resume {told}", file=sys.stderr)
         raise
+    finally:
+        stopping.end()
 
 
-def show_training(events: Iterable[object], bar: TrainingBar, *, is_main: bool = True) -> None:
+def show_training(
+    events: Iterable[object], bar: TrainingBar, stopping: Stopping, *, is_main: bool = True
+) -> None:
     """Go through a run, and show what happens.
 
     Args:
         events: of the run.
         bar: where they are shown.
+        stopping: begins with the first step.
         is_main: whether this process prints the results.
     """
     from fencepost.run.training.metrics import Epoch
@@ -106,6 +158,8 @@ def show_training(events: Iterable[object], bar: TrainingBar, *, is_main: bool =
 
     try:
         for event in events:
+            if isinstance(event, TrainingStep):
+                stopping.begin()
             if isinstance(event, Summary) and is_main:
                 bar.print(told_summary(event))
             elif isinstance(event, Finished) and is_main:
@@ -189,6 +243,7 @@ def evaluate(
     from fencepost.formats import ParseReader, ReadSettings
     from fencepost.parser.parser import load
     from fencepost.run.evaluate import evaluate as run
+    from fencepost.run.evaluate import unknown_labels
 
     model, source = opt.model_and_file(model, source, positional, quiet=quiet)
     settings = ReadSettings(
@@ -205,7 +260,9 @@ def evaluate(
         splice=tuple(splice or ()),
     )
     loaded = load(model, device=device, threads=threads, backend=backend, precision=precision).model
-    gold = list(watcher(quiet)(ParseReader(source, format=from_, settings=settings)))
+    reading = ParseReader(source, format=from_, settings=settings)
+    gold = list(watcher(quiet)(reading))
+    opt.tell_unmatched(reading, source, quiet=quiet)
     words = sum(len(parse.words) for parse in gold)
     with counting("parsing", words, quiet=quiet) as done:
         found = run(loaded, gold, beams=beams, canonical=not unmasked, done=done)
@@ -216,6 +273,10 @@ def evaluate(
             f"model has a head for ({', '.join(loaded.numbers.labels)})",
             path=source,
         )
+    if not quiet:
+        _tell_unknown(
+            unknown_labels(loaded, gold), [name for name in found if task in (None, name)]
+        )
     if not as_json:
         print("\n\n".join(map(told_report, reports)))
         return
@@ -224,3 +285,15 @@ def evaluate(
         objects[0]["tags"] = objects.pop()
     for data in objects:
         print(json.dumps(data, ensure_ascii=False))
+
+
+def _tell_unknown(counts: Counter[tuple[str, str]], layers: Collection[str]) -> None:
+    """Say which gold labels count as missed since the model does not know them."""
+    unknown = [(pair, count) for pair, count in counts.most_common() if pair[0] in layers]
+    if not unknown:
+        return
+    lines = [f"note: {plural(len(unknown), 'label')} that the model does not know"]
+    lines += [f"  {layer} {label}: {count:,} in the gold data" for (layer, label), count in unknown]
+    if len(lines) > _SHOWN + 1:
+        lines[_SHOWN + 1 :] = [f"  ... and {len(unknown) - _SHOWN:,} more"]
+    print("\n".join(lines), file=sys.stderr)

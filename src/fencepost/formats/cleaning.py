@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -127,6 +127,34 @@ def map_labels(
     """
     spans = rename(spans, settings.rename)
     return splice(relabel(spans, tags, settings.relabel), settings.splice)
+
+
+def unmatched(
+    settings: ReadSettings, labels: Collection[str], tags: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """The names in `rename`, `rename_tags`, `relabel` and `splice` that stand for nothing.
+
+    Args:
+        settings: with the mapping.
+        labels: of all phrases, before it.
+        tags: of all words, before it.
+
+    >>> settings = ReadSettings(rename={"A": "B", "X": "Y"}, splice=("B", "Y"))
+    >>> list(unmatched(settings, {"A"}, set()))
+    [('rename', 'X'), ('splice', 'Y')]
+    """
+    yield from (("rename", old) for old in settings.rename if old not in labels)
+    yield from (("rename_tags", old) for old in settings.rename_tags if old not in tags)
+    labels = {settings.rename.get(label, label) for label in labels}
+    tags = {settings.rename_tags.get(tag, tag) for tag in tags}
+    fitting = {rule.to for rule in settings.relabel if rule.label in labels}
+    for label, allowed, _ in settings.relabel:
+        yield from (
+            ("relabel", f"{label}/{tag}")
+            for tag in allowed
+            if label not in labels or tag not in tags
+        )
+    yield from (("splice", label) for label in settings.splice if label not in labels | fitting)
 
 
 def rename(spans: Iterable[Span], names: Mapping[str, str]) -> tuple[Span, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.errors import ConfigError, DataError
-from fencepost.formats.cleaning import clean_parse
+from fencepost.formats.cleaning import clean_parse, unmatched
 from fencepost.formats.entries import Dropped
 from fencepost.formats.files import STANDARD, Source, files_below
 from fencepost.formats.registry import FORMATS, READABLE, Format, bare_suffix, files_of, format_of
@@ -61,6 +61,9 @@ class ParseReader(Iterator[Parse]):
         self.settings = settings or ReadSettings()
         self.counts: Counter[str] = Counter()
         self._on_problem = on_problem
+        self._unmapped = self.settings.unmapped if self.settings.maps_labels else None
+        self._labels: set[str] = set()  # of phrases before they are mapped
+        self._tags: set[str] = set()
         self._forgiving = on_problem is not None or self.settings.skip_bad
         self._format, self._paths = _files(path, format)
         on_disk = [path for path in self._paths if str(path) != STANDARD]
@@ -75,6 +78,11 @@ class ParseReader(Iterator[Parse]):
     def place(self) -> tuple[str, int]:
         """File and line of the latest parse."""
         return self._source.name, self._line
+
+    @property
+    def unmatched(self) -> list[tuple[str, str]]:
+        """What `rename`, `splice` and so on name and no parse so far had, with the setting."""
+        return list(unmatched(self.settings, self._labels, self._tags))
 
     @property
     def bytes_read(self) -> int:
@@ -95,7 +103,7 @@ class ParseReader(Iterator[Parse]):
             for entry in self._format.entries(self._source, self.settings):
                 self._line = entry.line
                 try:
-                    parses = tuple(clean_parse(one, self.settings) for one in entry.read())
+                    parses = tuple(map(self._cleaned, entry.read()))
                     if self._source.has_escapes:
                         self._refuse_escapes(parses)
                 except Dropped:
@@ -109,6 +117,15 @@ class ParseReader(Iterator[Parse]):
                     self.counts["crossing entities"] += len(parse.dropped)
                     yield parse
         self.counts += Counter()  # removes counts of zero
+
+    def _cleaned(self, parse: Parse) -> Parse:
+        if self._unmapped is not None:
+            parse = clean_parse(parse, self._unmapped)
+            self._labels.update(
+                span.label or "" for span in (parse.tree.spans if parse.tree else ())
+            )
+            self._tags.update(parse.tags or ())
+        return clean_parse(parse, self.settings)
 
     def _open(self, path: Path) -> Source:
         return Source(path, encoding=self.settings.encoding, forgiving=self._forgiving)

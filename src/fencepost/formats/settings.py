@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 from fencepost.errors import ConfigError
@@ -69,6 +69,11 @@ class ReadSettings:
     def maps_labels(self) -> bool:
         """Whether labels or tags are mapped to others."""
         return bool(self.rename or self.rename_tags or self.relabel or self.splice)
+
+    @property
+    def unmapped(self) -> ReadSettings:
+        """The same settings without the mapping of labels and tags."""
+        return replace(self, rename={}, rename_tags={}, relabel=(), splice=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from fencepost.scoring.parameters import COLLINS
 from fencepost.scoring.totals import per_cent
 from fencepost.structure import Parse, Sentence, Tree
 from fencepost.structure.span import by_place
+from fencepost.tasks.labels import split
 
 
 @dataclass(slots=True)
@@ -64,6 +66,26 @@ def evaluate(
 def untagged(gold: Sequence[Parse]) -> list[Sentence]:
     """Gold sentences as a model reads them, without their tags."""
     return [replace(parse.sentence, tags=None) for parse in gold]
+
+
+def unknown_labels(model: Model, gold: Iterable[Parse]) -> Counter[tuple[str, str]]:
+    """How often gold labels are there that a model cannot predict, by layer and label.
+
+    The wrapper of a tree is left out, since it does not count.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    names = {name: labels.names for name, labels in model.numbers.labels.items()}
+    known = {name: {part for label in names[name] for part in split(label)} for name in names}
+    known["tags"] = set(names.get("tags", ()))
+    for parse in gold:
+        labels = {
+            "tree": [] if parse.tree is None else [one.label for one in parse.tree.unwrapped],
+            "entities": [one.label for one in (*(parse.entities or ()), *parse.dropped)],
+            "tags": parse.tags or (),
+        }
+        for name in names:
+            counts.update((name, label or "") for label in labels[name] if label not in known[name])
+    return counts
 
 
 def compared(gold: Sequence[Parse], predicted: Sequence[Parse]) -> dict[str, Report]:

@@ -190,6 +190,36 @@ class TestKeptHeads:
         with pytest.raises(ConfigError, match=r"heads\.tree: .* has to stay as it is .* 48 and 7"):
             run(going_on(mentions, base, heads), tmp_path / "run")
 
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            (
+                {"lstm_layers": 3},
+                r"network\.lstm_layers: 3, where the model .* has [12]; the sizes",
+            ),
+            ({"lstm_hidden": 7}, r"network\.lstm_hidden: 7, where"),
+            ({"encoder": {"kind": "words", "word_width": 9}}, r"network\.encoder\.word_width: 9,"),
+            (
+                {"encoder": {"kind": "transformer", "model": "x"}},
+                r"encoder\.kind: 'transformer', .*",
+            ),
+        ],
+    )
+    def test_other_sizes_are_refused_before_heads_rehearse(
+        self,
+        base: Path,
+        mentions: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        change: dict[str, Any],
+        told: str,
+    ) -> None:
+        monkeypatch.delattr("fencepost.run.training.train.predict_together")
+        data = going_on(mentions, base).model_dump()
+        data["network"].update(change)
+        with pytest.raises(ConfigError, match=told):
+            run(checked(Settings, data, where="test"), tmp_path / "run")
+
     def test_a_head_that_neither_has_is_refused(self, mentions: Path, tmp_path: Path) -> None:
         with pytest.raises(DataError, match="no sentence to train on has the layer 'tree'"):
             run(settings(mentions, HEADS), tmp_path / "run")

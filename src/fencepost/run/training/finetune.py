@@ -19,7 +19,7 @@ from fencepost.run.training.corpora import read_corpora
 from fencepost.run.training.folder import check_folder, check_same, withdrawn, written
 from fencepost.run.training.metrics import Epoch
 from fencepost.run.training.start import filled
-from fencepost.run.training.train import Finished, Note, run_training
+from fencepost.run.training.train import Finished, Note, Stop, never, run_training
 from fencepost.structure import Parse
 from fencepost.tasks.layers import layer_spans
 from fencepost.training.loop import TrainingStep
@@ -48,7 +48,7 @@ _DEV_SHARE, _MOST_DEV = 0.1, 1000  # of the sentences; and so many at most
 
 
 def run_finetuning(
-    settings: Settings, model: Path, *, resume: bool = False
+    settings: Settings, model: Path, *, resume: bool = False, stop: Stop = never
 ) -> Iterator[TrainingStep | Epoch | Note | Finished]:
     """Run what `planned` has planned; checkpoints are removed at the end.
 
@@ -56,11 +56,12 @@ def run_finetuning(
         settings: of the run.
         model: the folder of the new model, with `training/` for what else a run leaves.
         resume: whether to go on from the last checkpoint, if there is one.
+        stop: as in `run_training`.
     """
     run, is_main = model / RUN, join_processes().is_main
     with withdrawn(model / SETTINGS) if is_main else nullcontext():
         events = run_training(
-            settings, run, resume=resume, model_folder=model, advice=_advice(model)
+            settings, run, resume=resume, model_folder=model, advice=_advice(model), stop=stop
         )
         for event in events:
             if isinstance(event, Finished) and is_main:

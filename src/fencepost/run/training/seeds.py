@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 from fencepost.config import Settings
 from fencepost.run.training.folder import check_folder
 from fencepost.run.training.metrics import Epoch, best_epoch, read_epochs
-from fencepost.run.training.train import Finished, Note, run_training
+from fencepost.run.training.train import Finished, Note, Stop, never, run_training
 from fencepost.training.loop import TrainingStep
 from fencepost.training.processes import join_processes
 
@@ -44,7 +44,7 @@ class Seed:
 
 
 def run_seeds(
-    settings: Settings, out: Path, *, count: int, resume: bool = False
+    settings: Settings, out: Path, *, count: int, resume: bool = False, stop: Stop = never
 ) -> Iterator[TrainingStep | Epoch | Note | Seed | Summary | Finished]:
     """Train with the seeds `seed`, `seed + 1`, …, each in `out/seed-K`, and sum them up.
 
@@ -55,6 +55,7 @@ def run_seeds(
         out: the folder of all runs; `summary.json` comes to lie there.
         count: how many seeds.
         resume: whether to go on: finished runs stay, the one under way is resumed.
+        stop: as in `run_training`.
     """
     processes = join_processes()
     with processes.together():
@@ -67,7 +68,7 @@ def run_seeds(
         yield Seed(seed, number, is_finished)
         if not is_finished:
             own = settings.model_copy(update={"seed": seed})
-            for event in run_training(own, folder, resume=resume):
+            for event in run_training(own, folder, resume=resume, stop=stop):
                 if not isinstance(event, Finished):
                     yield event
     found = processes.broadcast(_summed_up(out, seeds, settings) if processes.is_main else None)

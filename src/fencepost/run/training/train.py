@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -26,7 +26,7 @@ from fencepost.checkpoints.loading import read_licence
 from fencepost.checkpoints.model import CONFIG, LICENCE, save_model
 from fencepost.checkpoints.shipped import find_model
 from fencepost.checkpoints.trainable import TrainableModel, load_trainable, new_model
-from fencepost.checkpoints.transfer import transfer_weights
+from fencepost.checkpoints.transfer import check_sizes, transfer_weights
 from fencepost.config import Corpus, Settings, TrainingSettings, WordsSettings
 from fencepost.errors import ConfigError, TrainingError
 from fencepost.model.encoder import WordEncoder
@@ -59,6 +59,14 @@ from fencepost.training.processes import Processes, is_left_alone, join_processe
 # Epochs may be shorter than drawing or saving takes.
 PICTURE_SECONDS = 5.0  # between two pictures
 EPOCH_SECONDS = 20.0  # between two checkpoints at the end of an epoch, at most
+
+
+Stop = Callable[[], bool]
+
+
+def never() -> bool:
+    """Not to stop before the end."""
+    return False
 
 
 class Kept(BaseModel, strict=True):
@@ -94,6 +102,7 @@ def run_training(
     resume: bool = False,
     model_folder: Path | None = None,
     advice: str | None = None,
+    stop: Stop = never,
 ) -> Iterator[TrainingStep | Epoch | Note | Finished]:
     """Train a model and keep the best one in `out/model`.
 
@@ -107,6 +116,7 @@ def run_training(
         resume: whether to go on from the last checkpoint, if there is one.
         model_folder: where the model goes; None: `out/model`.
         advice: how to start anew from the model of a run that has other settings.
+        stop: whether to end with a KeyboardInterrupt after the step under way and a checkpoint.
     """
     target = model_folder or out / "model"
     processes = join_processes()
@@ -117,11 +127,11 @@ def run_training(
             write_settings(settings, out)
             read_epochs(out)  # if it is damaged, that is told now, and not after an epoch
     with withdrawn(out / SETTINGS) if processes.is_main else nullcontext():
-        yield from _run(settings, out, target, resume=resume)
+        yield from _run(settings, out, target, resume=resume, stop=stop)
 
 
 def _run(
-    settings: Settings, out: Path, target: Path, *, resume: bool
+    settings: Settings, out: Path, target: Path, *, resume: bool, stop: Stop
 ) -> Iterator[TrainingStep | Epoch | Note | Finished]:
     """The run itself, in a folder that was checked."""
     processes = join_processes()
@@ -149,6 +159,8 @@ def _run(
         base = None if training.init is None else find_model(training.init)
         old = None if base is None else load_trainable(base)
         licence = None if base is None else read_licence(base)
+        if old is not None:  # before heads rehearse, which takes its time
+            check_sizes(old.network_settings, settings.network)
         kept = kept_heads(settings.heads, old, train_parses)
     if old is not None and kept and training.rehearse:
         heads = ", ".join(kept)
@@ -211,10 +223,14 @@ def _run(
                 record.losses.append(step.loss)
             record.seconds += step.seconds
             record.words += step.words
-            if processes.broadcast(time.monotonic() - saved >= training.checkpoint_seconds):
+            is_due = time.monotonic() - saved >= training.checkpoint_seconds
+            is_stopped, is_due = processes.broadcast((stop(), is_due))
+            if is_stopped or is_due:
                 _save(out, network, optimizer, progress, average, record, processes)
                 saved, has_saved = time.monotonic(), True
             yield step
+            if is_stopped:
+                raise KeyboardInterrupt
         epoch = _end_of_epoch(model, dev, average, progress, record, processes)
         epochs: list[Epoch] = []
         if epoch.is_best:
@@ -230,7 +246,9 @@ def _run(
         record = Kept(best=record.best)
         is_last, now = progress.epoch == training.epochs, time.monotonic()
         wait = min(training.checkpoint_seconds, EPOCH_SECONDS)
-        if processes.broadcast(is_last or not has_saved or now - saved >= wait):
+        is_due = is_last or not has_saved or now - saved >= wait
+        is_stopped, is_due = processes.broadcast((stop(), is_due))
+        if is_stopped or is_due:
             _save(out, network, optimizer, progress, average, record, processes)
             saved, has_saved = time.monotonic(), True
         yield epoch
@@ -244,6 +262,8 @@ def _run(
             except OSError as error:
                 drawn = None
                 yield Note(f"{PICTURE} is left out; it cannot be written: {error.strerror}")
+        if is_stopped and not is_last:
+            raise KeyboardInterrupt
     if finished := processes.broadcast(_finished(settings, out, target)):
         yield finished
 
