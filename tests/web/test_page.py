@@ -591,6 +591,7 @@ def test_the_numbers_of_a_player_stand_beside_words_and_not_on_them(page: Watche
     page.parse()
     entities = page.layer("entities")
     entities.get_by_role("button", name="Play the parse").click()
+    expect(entities.get_by_role("group", name="Player")).to_be_visible()
     overlapping = entities.locator(".drawing").evaluate(
         """drawing => {
             const [numbers, words] = [".number", ".word"].map((name) =>
