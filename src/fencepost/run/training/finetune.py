@@ -41,7 +41,7 @@ NEW_HEAD: Mapping[str, Any] = {
 }
 _USUAL_MLP = 256
 
-_WORDS = 400_000  # to be seen in all epochs together, if there are not more in a few
+_WORDS = 150_000  # to be seen in all epochs together, if there are not more in a few
 _FEWEST, _MOST = 4, 30  # epochs
 _BATCHES = ((5_000, 100), (20_000, 200), (200_000, 400), (inf, 600))  # of so many words
 _DEV_SHARE, _MOST_DEV = 0.1, 1000  # of the sentences; and so many at most
@@ -195,7 +195,7 @@ def recipe_for(words: int, *, chosen: Any = None) -> dict[str, Any]:
         chosen: the table of settings of training that are chosen already, if any.
 
     >>> recipe_for(26_000)["epochs"], recipe_for(500_000)["epochs"]
-    (15, 4)
+    (6, 4)
     """
     epochs = min(_MOST, max(_FEWEST, round(_WORDS / max(1, words))))
     batch_words = next(size for most, size in _BATCHES if words <= most)
