@@ -61,7 +61,7 @@ NOT_RUN = {
     "installs packages": 4,
     "needs a GPU": 2,
     "needs a cluster": 1,
-    "needs a corpus that is not in the project": 5,
+    "needs a corpus that is not in the project": 6,
     "needs a licensed corpus": 2,
     "needs a model hub": 3,
     "needs another package": 2,
