@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +22,18 @@ settings.register_profile(
     max_examples=50 if IS_CI else 20,
 )
 settings.load_profile("fencepost")
+
+
+TESTS = Path(__file__).parent
+SLOW = {TESTS / "reliability", TESTS / "experiments"}  # `make check` leaves their tests out
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of some folders as slow."""
+    for item in items:
+        if SLOW.intersection(item.path.parents):
+            item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)

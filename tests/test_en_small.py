@@ -58,6 +58,7 @@ def test_odd_texts_give_sensible_results(text: str, words: int) -> None:
         assert parse.tree.words == parse.words
 
 
+@pytest.mark.slow
 def test_a_sentence_of_three_thousand_words_is_read_in_windows() -> None:
     words = ["the", "cat", "and"] * 999 + ["the", "cat", "slept"]
     document = parser().parse(words)

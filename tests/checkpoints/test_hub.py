@@ -282,6 +282,7 @@ def test_a_card_that_is_no_yaml_and_a_name_that_is_none_are_told(hub: Hub, folde
         parser.push_to_hub(NAME)
 
 
+@pytest.mark.slow
 def test_a_command_takes_a_name_of_the_hub(hub: Hub, folder: Path, tmp_path: Path) -> None:
     hub.put(NAME, folder)
     env = {

@@ -281,6 +281,7 @@ def test_what_cannot_be_said_is_refused(path: Path, parse: Parse, message: str) 
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_the_same_parses_give_the_same_bytes(tmp_path: Path) -> None:
     program = (
         "import sys; from fencepost.formats import write; "

@@ -619,6 +619,7 @@ class TestParsingIntoAFolder:
         )
         return [str(one) for one in missed]
 
+    @pytest.mark.slow
     def test_three_hundred_small_files_give_one_each(self, parser: Parser, tmp_path: Path) -> None:
         source = tmp_path / "in"
         for number in range(300):
