@@ -112,7 +112,6 @@ def test_marginals_and_steps() -> None:
     assert steps
 
 
-@pytest.mark.slow
 def test_files_are_parsed_evaluated_and_audited(gold: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text(TEXT)
