@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -105,33 +106,22 @@ def search(
         entity_columns=opt.columns(source.entity_columns),
     )
     hits = run(sentences, known, layer=options.layer, context=options.context, limit=options.limit)
-    counted = _Counted(hits)
     if options.count:
         print(sum(1 for _ in hits))
-    elif options.form == "pretty":
-        _show(counted)
     else:
-        for line in {"tsv": _rows, "jsonl": _lines, "ptb": _trees}[options.form](counted):
-            print(line, end="")
-    if not options.count and not counted.number and not options.quiet:
-        print("no match", file=sys.stderr)
+        first = tuple(islice(hits, 1))
+        _print(chain(first, hits), options.form)
+        if not first and not options.quiet:
+            print("no match", file=sys.stderr)
     tell_missed(sentences.missed)
 
 
-class _Counted:
-    """An iterator over matches that counts them."""
-
-    def __init__(self, hits: Iterator[Hit]) -> None:
-        self._hits = hits
-        self.number = 0
-
-    def __iter__(self) -> _Counted:
-        return self
-
-    def __next__(self) -> Hit:
-        hit = next(self._hits)
-        self.number += 1
-        return hit
+def _print(hits: Iterable[Hit], form: str) -> None:
+    if form == "pretty":
+        _show(hits)
+    else:
+        for line in {"tsv": _rows, "jsonl": _lines, "ptb": _trees}[form](hits):
+            print(line, end="")
 
 
 def _lines(hits: Iterable[Hit]) -> Iterator[str]:
